@@ -1,0 +1,1 @@
+"""Datasets: documents and ground truth on disk."""

@@ -1,0 +1,1 @@
+"""Entities: spans, tags, tokens, inline markup, chunk counting, projection."""

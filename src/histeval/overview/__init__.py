@@ -1,0 +1,1 @@
+"""The overview: the static site that people look at."""

@@ -1,0 +1,1 @@
+"""Runs: answers on disk, their scores, their signatures."""

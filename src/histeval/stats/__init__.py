@@ -1,0 +1,1 @@
+"""Statistics on summed counts: tables of counts, metrics, intervals, tests."""

@@ -1,0 +1,1 @@
+"""Tasks: what is asked, the record an answer must give, and the scoring."""

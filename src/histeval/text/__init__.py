@@ -1,0 +1,1 @@
+"""Text: normalisation profiles, edit distance and ratio, alignment."""
