@@ -173,9 +173,17 @@ class Scorer(ABC):
     def score(self, truth: Any, reading: Reading) -> DocumentScore | None:
         """Counts of one document; None where the protocol leaves failed answers out."""
 
+    def metrics_on(self, sums: NDArray[np.int64]) -> tuple[Metric, ...]:
+        """The metrics for a set of documents with these sums, shape (columns,), names and order as in `metrics`.
+
+        Intervals and tests use them: what a mean covers (fields, types) is fixed here on the full set, not for each
+        replicate.
+        """
+        return self.metrics
+
     def values(self, rows: Sequence[tuple[str, DocumentScore]], sums: NDArray[np.int64]) -> dict[str, float | None]:
         """Point values of all metrics, from the sums or, where a protocol rounds on the way, from the rows."""
-        return {metric.name: metric.value(sums) for metric in self.metrics}
+        return {metric.name: metric.value(sums) for metric in self.metrics_on(sums)}
 
     def report(self, truths: Sequence[Any], rows: Sequence[tuple[str, DocumentScore]]) -> list[str]:
         """What the numbers hide, one sentence each."""
@@ -198,6 +206,15 @@ class Task(ABC):
     @abstractmethod
     def default_description(self) -> Description:
         """The description of the published benchmark, which a dataset without a dataset.toml gets."""
+
+    def record_schema(self, context: Context) -> dict[str, Any]:
+        """The JSON schema of the record an answer must give, for structured output."""
+        return {
+            "type": "object",
+            "properties": {"xml": {"type": "string"}},
+            "required": ["xml"],
+            "additionalProperties": False,
+        }
 
     def check_rules(self, rules: Mapping[str, RuleValue]) -> None:
         """Raises UsageError where rules contradict each other."""
