@@ -1,1 +1,61 @@
-PYTHON ?= python3.11
+# Each target alone, on a fresh clone of a machine with Python, does all its set-up and runs.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && command -v $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+NEURAL := .venv-neural
+TORCH ?= torch==2.13.0
+# What the tests use of the system: a browser, Tesseract with its languages. Installed only as root and only if missing.
+SYSTEM := chromium tesseract-ocr tesseract-ocr-deu tesseract-ocr-fra tesseract-ocr-lat tesseract-ocr-script-frak
+EXAMPLES ?= 10000
+
+.PHONY: demo test test-neural test-more lint bench system clean
+
+demo: $(VENV)/.demo
+	$(BIN)/histeval demo
+
+test: $(VENV)/.test system lint
+	$(BIN)/python -m pytest -m "not neural"
+
+test-neural: $(NEURAL)/.neural
+	$(NEURAL)/bin/python -m pytest -m neural
+
+# At least 10 000 generated cases a property; takes long.
+test-more: $(VENV)/.test
+	HISTEVAL_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m "not neural and not browser"
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Histeval needs Python 3.11, 3.12 or 3.13 (with venv); none was found."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,taggers,overview]'
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,taggers,overview,test]'
+	@touch $@ $(VENV)/.demo
+
+$(NEURAL)/.neural: pyproject.toml
+	$(PYTHON) -m venv $(NEURAL)
+	$(NEURAL)/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'
+	$(NEURAL)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[taggers,neural,test]'
+	@touch $@
+
+system:
+	@missing=; for p in $(SYSTEM); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	  else echo "Tests that need$$missing are left out; install with: apt-get install$$missing"; fi; fi
+
+clean:
+	rm -rf $(VENV) $(NEURAL) demo build dist .pytest_cache .mypy_cache .ruff_cache

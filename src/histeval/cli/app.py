@@ -1,0 +1,66 @@
+"""The commands and what each is for; their code is imported only when they are called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from histeval.errors import HistevalError
+
+COMMANDS = {
+    "tasks": ("catalogue:tasks", "Tasks, metrics, protocols and their rules."),
+    "get": ("documents:get", "Fetch a published dataset; every file is checked, an interrupted fetch goes on."),
+    "import": ("documents:import_", "Make a dataset (or answers) from files of other programs."),
+    "check": ("documents:check", "List every fault of a dataset: file, line, what, remedy."),
+    "score": ("scoring:score", "Score answers under a protocol: every number with its interval and signature."),
+    "compare": ("scoring:compare", "Compare systems: differences with intervals and corrected p-values."),
+    "demo": ("demonstration:demo", "The whole way on the bundled datasets, offline."),
+}
+
+
+def build() -> App:
+    """The command line as a cyclopts app."""
+    from histeval.runs.signature import histeval_version
+
+    app = App(
+        name="histeval",
+        help="Which system reads my historical documents best, how sure is that, and why does it fail?",
+        version=histeval_version,
+        version_flags=["--version"],
+    )
+    for name, (place, text) in COMMANDS.items():
+        app.command(f"histeval.cli.{place}", name=name, help=text)
+    return app
+
+
+def run(words: Sequence[str]) -> int:
+    """Runs a command line; gives the exit status. Faults of use and input become one sentence on standard error."""
+    try:
+        result = build()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except CycloptsError as fault:
+        return _refuse(" ".join(str(fault).split()))
+    except HistevalError as fault:
+        return _refuse(str(fault))
+    except BrokenPipeError:
+        # the reader of a pipe (head, say) went away: not our fault, and nothing more to say to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as fault:
+        return _refuse(f"{fault.filename or 'the output'}: {(fault.strerror or str(fault)).lower()}")
+    except MemoryError:
+        return _refuse("the memory of this machine does not suffice for this input")
+    except KeyboardInterrupt:
+        print("histeval: stopped; the same command goes on where it was", file=sys.stderr)
+        return 130
+
+
+def _refuse(sentence: str) -> int:
+    """Says one sentence, control characters escaped, since it may quote a file."""
+    safe = "".join(c if c.isprintable() or c == " " else ascii(c)[1:-1] for c in sentence)
+    print(f"histeval: {safe}", file=sys.stderr)
+    return 2

@@ -1,0 +1,54 @@
+"""`histeval tasks`: what can be measured, and by which rules."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+
+def tasks(task: str | None = None, /, *, format: Literal["table", "json"] = "table") -> None:
+    """Tasks, metrics, protocols and their rules.
+
+    Parameters
+    ----------
+    task
+        Show only this task, by its name or its alias.
+    format
+        A table for people or JSON for programs.
+    """
+    from histeval.cli.show import console, print_json, rules_table
+    from histeval.tasks import get_task, task_names
+    from histeval.tasks.base import PROTOCOLS, Rule
+
+    for name in [get_task(task).name] if task else task_names():
+        found = get_task(name)
+        protocol = found.protocol()
+        from histeval.tasks.description import Context
+
+        scorer = found.scorer(Context(found.default_description()), protocol)
+        if format == "json":
+            print_json(
+                {
+                    "task": found.name,
+                    "alias": found.alias,
+                    "title": found.title,
+                    "summary": found.summary,
+                    "metrics": [metric.name for metric in scorer.metrics],
+                    "headline": list(scorer.headline),
+                    "columns": list(scorer.columns),
+                    "protocols": {p: found.protocol(p).long for p in PROTOCOLS},
+                    "rules": {
+                        rule.name: {
+                            "help": rule.help,
+                            "values": list(rule.choices) or [rule.kind],
+                            **{p: Rule.write(getattr(rule, p)) for p in PROTOCOLS},
+                        }
+                        for rule in found.rules
+                    },
+                }
+            )
+            continue
+        out = console()
+        out.print(f"[bold]{found.name}[/] (alias {found.alias}): {found.title}")
+        out.print(f"  {found.summary}", highlight=False)
+        out.print(f"  metrics: {', '.join(m.name for m in scorer.metrics[:12])}{' ...' if len(scorer.metrics) > 12 else ''}", highlight=False)
+        out.print(rules_table(found))

@@ -1,0 +1,168 @@
+"""`histeval score` and `histeval compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
+
+
+def score(
+    task: str,
+    dataset: Path,
+    answers: list[Path],
+    /,
+    *,
+    protocol: Literal["documented", "published", "corrected"] = "documented",
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative=(), consume_multiple=False)] = None,
+    by: str | None = None,
+    where: Names = None,
+    documents: str | None = None,
+    unit: str | None = None,
+    text: Literal["reference", "ocr"] | None = None,
+    split: Literal["train", "dev", "test", "all"] | None = None,
+    metrics: Names = None,
+    per_document: Annotated[bool, Parameter(negative=())] = False,
+    format: Literal["table", "json", "csv", "parquet"] = "table",
+) -> None:
+    """Score answers under a named protocol: every number with its interval, documents, failures and signature.
+
+    Parameters
+    ----------
+    task
+        letters, manuscripts or directories (or metadata, transcription, entities).
+    dataset
+        The folder of the dataset.
+    answers
+        Run folders, published results folders, .jsonl files of answers or of many recorded runs, .conll or .tsv.
+    protocol
+        The named set of scoring rules.
+    set_
+        Override one rule, as RULE=VALUE; it shows in the signature. Can be repeated.
+    by
+        One line for each value of this attribute of the documents (signed, book, language ...).
+    where
+        Only documents with this attribute, as KEY=VALUE. Can be repeated.
+    documents
+        Only these: a file with one id a line, or ids with commas between.
+    unit
+        What is resampled for intervals: an attribute such as book, or document. The dataset names its own.
+    text
+        directories: the text that was read.
+    split
+        directories: the part that is scored (default test).
+    metrics
+        Show these metrics in the table instead of the headline ones. Can be repeated.
+    per_document
+        JSON: add the counts, the failure and the fields of every document.
+    format
+        A table for people; JSON Lines, CSV or Parquet for programs.
+    """
+    from histeval.cli import show
+    from histeval.cli.options import open_dataset, pairs, selection
+    from histeval.errors import UsageError
+    from histeval.runs.score import score_paths
+
+    if per_document and format != "json":
+        raise UsageError("--per-document needs --format json")
+    found, data = open_dataset(task, dataset, text, split)
+    scores = score_paths(
+        found, data, answers, protocol, pairs(set_ or (), "--set"), selection(documents, where or (), unit), by
+    )
+    if format == "json":
+        for result in scores:
+            show.print_json(result.as_json(per_document))
+        return
+    results = list(scores)
+    if metrics:
+        known = results[0].values
+        for name in metrics:
+            if name not in known:
+                raise UsageError(f"there is no metric {name!r}; there are {', '.join(known)}")
+    if format == "csv":
+        show.print_csv(show.score_rows(results), show.COLUMNS)
+    elif format == "parquet":
+        show.print_parquet(show.score_rows(results))
+    else:
+        show.show_scores(results, metrics)
+        for note in data.notes:
+            show.console().print(f"[dim]dataset[/] {show.plain(note)}")
+
+
+def compare(
+    task: str,
+    dataset: Path,
+    answers: list[Path],
+    /,
+    *,
+    baseline: str | None = None,
+    all_pairs: Annotated[bool, Parameter(negative=())] = False,
+    protocol: Literal["documented", "published", "corrected"] = "documented",
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative=(), consume_multiple=False)] = None,
+    where: Names = None,
+    documents: str | None = None,
+    unit: str | None = None,
+    text: Literal["reference", "ocr"] | None = None,
+    split: Literal["train", "dev", "test", "all"] | None = None,
+    metrics: Names = None,
+    format: Literal["table", "json", "csv"] = "table",
+) -> None:
+    """Compare systems on the same documents: differences with intervals, and p-values of a paired randomisation test.
+
+    Every system is tested against the baseline (Holm); with --all-pairs every pair (step-down maximum statistic).
+
+    Parameters
+    ----------
+    task
+        letters, manuscripts or directories (or metadata, transcription, entities).
+    dataset
+        The folder of the dataset.
+    answers
+        Two or more runs, as `histeval score` takes them.
+    baseline
+        The run all others are compared with: its name as given, or its run_id (default: the first).
+    all_pairs
+        Compare every pair instead, with rank intervals.
+    protocol
+        The named set of scoring rules.
+    set_
+        Override one rule, as RULE=VALUE. Can be repeated.
+    where
+        Only documents with this attribute, as KEY=VALUE. Can be repeated.
+    documents
+        Only these: a file with one id a line, or ids with commas between.
+    unit
+        What is swapped and resampled: an attribute such as book, or document. The dataset names its own.
+    text
+        directories: the text that was read.
+    split
+        directories: the part that is scored (default test).
+    metrics
+        Compare by these metrics (default: the headline ones). Can be repeated.
+    format
+        A table for people; JSON Lines or CSV for programs.
+    """
+    from histeval.cli import show
+    from histeval.cli.options import open_dataset, pairs, selection
+    from histeval.runs.compare import PAIR_COLUMNS, compare_scores
+    from histeval.runs.score import score_paths
+
+    found, data = open_dataset(task, dataset, text, split)
+    chosen = selection(documents, where or (), unit)
+    scores = list(score_paths(found, data, answers, protocol, pairs(set_ or (), "--set"), chosen))
+    result = compare_scores(scores, baseline=baseline, all_pairs=all_pairs, metrics=_chosen(metrics))
+    if format == "json":
+        for pair in result.pairs:
+            show.print_json(pair.as_json())
+    elif format == "csv":
+        show.print_csv([pair.as_json() for pair in result.pairs], PAIR_COLUMNS)
+    else:
+        show.show_comparison(result)
+
+
+def _chosen(metrics: Sequence[str] | None) -> tuple[str, ...] | None:
+    return tuple(metrics) if metrics else None

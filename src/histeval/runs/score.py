@@ -1,0 +1,357 @@
+"""Scoring a run: rows (one a document), their sum, and every number with its interval and signature."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from histeval.datasets.base import Dataset, Document
+from histeval.errors import UsageError
+from histeval.runs.answers import AnswerSet, open_answers
+from histeval.runs.signature import RESAMPLES, SEED, Signature
+from histeval.stats.counts import CountTable
+from histeval.stats.intervals import Interval, mean_intervals
+from histeval.tasks.base import Answer, DocumentScore, Protocol, RuleValue, Scorer, Task
+
+FEW_UNITS = 20
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which documents of a dataset are scored: a list of ids, and attributes with the value they must have."""
+
+    documents: tuple[str, ...] | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+    unit: str | None = None
+
+    def check(self, dataset: Dataset) -> None:
+        """Raises UsageError for an id or attribute that the dataset does not have."""
+        for name in self.documents or ():
+            if name not in dataset.documents:
+                raise UsageError(f"the dataset {dataset.name} has no document {name!r}")
+        for key in self.where:
+            known_attribute(dataset, key)
+
+    def takes(self, document: Document) -> bool:
+        """Whether a document is selected by its attributes."""
+        return all(attribute(document, key) == value for key, value in self.where.items())
+
+
+def attribute(document: Document, key: str) -> str | None:
+    """An attribute of a document; `unit` and `document` are attributes too."""
+    if key == "document":
+        return document.id
+    return document.attributes.get(key, document.unit if key == "unit" else None)
+
+
+def known_attribute(dataset: Dataset, key: str) -> None:
+    """Raises UsageError where no document has the attribute `key`."""
+    if not any(attribute(document, key) is not None for document in dataset.documents.values()):
+        names = sorted({name for document in dataset.documents.values() for name in document.attributes})
+        raise UsageError(f"the dataset {dataset.name} has no attribute {key!r}; it has {', '.join([*names, 'unit'])}")
+
+
+@dataclass(frozen=True)
+class Score:
+    """A run scored under one protocol.
+
+    `rows` holds a document score by document for each repeat; `tables` their counts; `values` and `intervals` one
+    number a metric (the mean over repeats), `spread` its standard deviation between repeats. `group` is the value of
+    the attribute a breakdown was made by.
+    """
+
+    run: str
+    dataset: Dataset
+    scorer: Scorer
+    signature: Signature
+    rows: tuple[Mapping[str, DocumentScore], ...]
+    tables: tuple[CountTable, ...]
+    values: Mapping[str, float | None]
+    intervals: Mapping[str, Interval]
+    spread: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    suspect: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    group: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def documents(self) -> int:
+        """Documents scored."""
+        return len(self.tables[0])
+
+    @property
+    def failed(self) -> int:
+        """Failures among the documents scored, over all repeats."""
+        return sum(self.failures.values())
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How many failures of each reason."""
+        return dict(Counter(row.failure for rows in self.rows for row in rows.values() if row.failure))
+
+    @property
+    def units(self) -> int:
+        """Sampling units among the documents scored."""
+        return len(set(self.tables[0].units))
+
+    def as_json(self, per_document: bool = False) -> dict[str, Any]:
+        """The object that `score --format json` prints."""
+        sums = sum((table.sums() for table in self.tables[1:]), self.tables[0].sums())
+        result: dict[str, Any] = {
+            "run": self.run,
+            "task": self.scorer.task.name,
+            "dataset": self.dataset.name,
+            "protocol": self.scorer.protocol.short,
+            "signature": str(self.signature),
+            "documents": self.documents,
+            "failed": self.failed,
+            "failures": self.failures,
+            "units": self.units,
+            "suspect": self.suspect,
+            **({"group": dict(self.group)} if self.group else {}),
+            **{key: self.facts[key] for key in ("provider", "model", "date") if key in self.facts},
+            **self.facts.get("totals", {}),
+            "notes": list(self.notes),
+            "metrics": {
+                name: {
+                    "value": value,
+                    "low": self.intervals[name].low,
+                    "high": self.intervals[name].high,
+                    **({"spread": self.spread[name]} if name in self.spread else {}),
+                }
+                for name, value in self.values.items()
+            },
+            "counts": dict(zip(self.scorer.columns, sums.tolist(), strict=True)),
+        }
+        if len(self.tables) > 1:
+            result["repeats"] = len(self.tables)
+        if per_document:
+            result["per_document"] = {
+                name: {
+                    "counts": dict(zip(self.scorer.columns, row.counts.tolist(), strict=True)),
+                    "failure": row.failure,
+                    "fields": row.fields,
+                    **({"notes": list(row.notes)} if row.notes else {}),
+                }
+                for name, row in self.rows[0].items()
+            }
+        return result
+
+
+def score_paths(
+    task: Task,
+    dataset: Dataset,
+    paths: Sequence[Path | str],
+    protocol: str = "documented",
+    rules: Mapping[str, RuleValue] | None = None,
+    selection: Selection | None = None,
+    by: str | None = None,
+    suspicion: bool = True,
+) -> Iterator[Score]:
+    """Every run in `paths`, scored. Rules given here go before those a run brings along."""
+    selection = selection or Selection()
+    selection.check(dataset)
+    if by is not None:
+        known_attribute(dataset, by)
+    task.protocol(protocol, rules)  # a wrong rule is said before any answer is read
+    scorers = Scorers(task, dataset, protocol, rules or {})
+    for path in paths:
+        for answers in open_answers(path, dataset):
+            yield from score_run(dataset, answers, scorers.for_run(answers), selection, by, suspicion)
+
+
+@dataclass
+class Scorers:
+    """One scorer for each set of rules that runs bring along."""
+
+    task: Task
+    dataset: Dataset
+    protocol: str
+    rules: Mapping[str, RuleValue]
+    made: dict[tuple[tuple[str, bool], ...], Scorer] = field(default_factory=dict)
+
+    def for_run(self, answers: AnswerSet) -> Scorer:
+        """The scorer for a run: its own rules, where the task knows them, under those given."""
+        known = {rule.name for rule in self.task.rules}
+        brought = {name: value for name, value in answers.rules.items() if name in known and name not in self.rules}
+        key = tuple(sorted(brought.items()))
+        if key not in self.made:
+            rules: Protocol = self.task.protocol(self.protocol, {**brought, **self.rules})
+            self.made[key] = self.task.scorer(self.dataset.context, rules)
+        return self.made[key]
+
+
+def score_run(
+    dataset: Dataset,
+    answers: AnswerSet,
+    scorer: Scorer,
+    selection: Selection | None = None,
+    by: str | None = None,
+    suspicion: bool = True,
+) -> Iterator[Score]:
+    """One run scored, once or, with `by`, once for each value of that attribute."""
+    selection = selection or Selection()
+    chosen, notes = choose(dataset, answers, scorer, selection)
+    repeats = answers.repeats
+    readings: dict[str, Any] = {}
+    rows: list[dict[str, DocumentScore]] = []
+    for repeat in repeats:
+        scored: dict[str, DocumentScore] = {}
+        for document in chosen:
+            answer = answers.answers.get((document.id, repeat)) or Answer(document.id, error=MISSING)
+            reading = scorer.read(answer)
+            row = scorer.score(document.truth, reading)
+            if row is not None:
+                scored[document.id] = row
+            if repeat == repeats[0]:
+                readings[document.id] = reading
+        rows.append(scored)
+    suspect = _suspect(scorer, chosen, answers, readings) if suspicion else None
+    notes += _fingerprint_note(dataset, answers)
+    totals = _totals([answers.answers[key] for key in answers.answers if key[0] in readings])
+    facts = {**answers.facts, "totals": totals}
+    for group, part in _groups(chosen, by):
+        kept = [{d.id: found[d.id] for d in part if d.id in found} for found in rows]
+        yield summarise(answers.run, dataset, scorer, selection, part, kept, notes, suspect, facts, group)
+
+
+def summarise(
+    run: str,
+    dataset: Dataset,
+    scorer: Scorer,
+    selection: Selection,
+    documents: Sequence[Document],
+    rows: Sequence[Mapping[str, DocumentScore]],
+    notes: Sequence[str] = (),
+    suspect: str | None = None,
+    facts: Mapping[str, Any] | None = None,
+    group: Mapping[str, str] | None = None,
+) -> Score:
+    """The score of rows that are there: sums, values, intervals, notes and signature."""
+    unit = selection.unit or dataset.description.unit
+    by_id = {document.id: document for document in documents}
+    tables = tuple(_table(scorer, found, by_id, selection.unit) for found in rows)
+    point = [scorer.values(list(found.items()), table.sums()) for found, table in zip(rows, tables, strict=True)]
+    values = {name: _mean([values[name] for values in point]) for name in point[0]}
+    spread = {name: _deviation([v[name] for v in point]) for name in point[0]} if len(rows) > 1 else {}
+    intervals = mean_intervals(tables, scorer.metrics, resamples=RESAMPLES, seed=SEED)
+    where = {**selection.where, **(group or {})}
+    signature = Signature(scorer.protocol, dataset, len(tables[0]), unit, where, RESAMPLES, SEED, len(rows))
+    said = [*notes, *scorer.report([by_id[name].truth for name in rows[0]], list(rows[0].items()))]
+    units = len(set(tables[0].units))
+    if units < FEW_UNITS:
+        said.append(f"only {units} sampling units ({unit}): intervals and tests are rough below {FEW_UNITS}")
+    return Score(
+        run, dataset, scorer, signature, tuple(rows), tables, values, intervals, spread, tuple(said), suspect,
+        facts or {}, group or {},
+    )  # fmt: skip
+
+
+def choose(
+    dataset: Dataset, answers: AnswerSet, scorer: Scorer, selection: Selection
+) -> tuple[list[Document], list[str]]:
+    """The documents a run is scored on, and notes on what is left out."""
+    asked = selection.documents if selection.documents is not None else answers.subset
+    wanted = set(asked) if asked is not None else None
+    notes: list[str] = []
+    chosen: list[Document] = []
+    without_truth = 0
+    for document in dataset.documents.values():
+        if (wanted is not None and document.id not in wanted) or not selection.takes(document):
+            continue
+        if document.truth is None:
+            without_truth += 1
+        elif scorer.selects(document.truth):
+            chosen.append(document)
+    if not chosen:
+        raise UsageError(f"no document of {dataset.name} is selected, so there is nothing to score for {answers.run}")
+    if without_truth:
+        notes.append(f"{without_truth} documents without ground truth were left out")
+    ids = {document.id for document in chosen}
+    unknown = sorted({name for name, _ in answers.answers if name not in dataset.documents})
+    outside = {name for name, _ in answers.answers if name not in ids} - set(unknown)
+    if unknown:
+        shown = ", ".join(repr(name[:60]) for name in unknown[:3]) + (" ..." if len(unknown) > 3 else "")
+        notes.append(f"{len(unknown)} answers to documents that {dataset.name} does not have were left out: {shown}")
+    if outside:
+        notes.append(f"{len(outside)} answers to documents outside the selection were left out")
+    return chosen, notes
+
+
+def _table(scorer: Scorer, rows: Mapping[str, DocumentScore], by_id: Mapping[str, Document], unit: str | None) -> CountTable:
+    values = np.array([row.counts for row in rows.values()], dtype=np.int64)
+    units = tuple(_unit(by_id[name], unit) for name in rows)
+    return CountTable(scorer.columns, tuple(rows), units, values)
+
+
+def _unit(document: Document, unit: str | None) -> str:
+    if unit is None:
+        return document.unit
+    value = attribute(document, unit)
+    if value is None:
+        raise UsageError(f"the document {document.id!r} has no attribute {unit!r} to be its sampling unit")
+    return value
+
+
+def _groups(documents: Sequence[Document], by: str | None) -> Iterator[tuple[dict[str, str], list[Document]]]:
+    if by is None:
+        yield {}, list(documents)
+        return
+    groups: dict[str, list[Document]] = {}
+    for document in documents:
+        groups.setdefault(attribute(document, by) or "(none)", []).append(document)
+    for value, part in groups.items():
+        yield {by: value}, part
+
+
+def _suspect(
+    scorer: Scorer, chosen: Sequence[Document], answers: AnswerSet, readings: Mapping[str, Any]
+) -> str | None:
+    from histeval.runs.suspect import suspect
+
+    truths = {document.id: document.truth for document in chosen}
+    given = {name: answers.answers.get((name, answers.repeats[0])) for name in truths}
+    pages = {document.id: len(document.images) for document in chosen}
+    return suspect(scorer, truths, readings, {name: answer for name, answer in given.items() if answer}, pages)
+
+
+def _fingerprint_note(dataset: Dataset, answers: AnswerSet) -> list[str]:
+    made = answers.facts.get("dataset")
+    before = made.get("fingerprint") if isinstance(made, dict) else None
+    if isinstance(before, str) and before != dataset.fingerprint:
+        return [f"the run was made with another ground truth ({before[:6]}, now {dataset.fingerprint[:6]})"]
+    return []
+
+
+def _totals(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Cost (None as soon as one is unknown), seconds and tokens of the answers that were scored."""
+    costs = [answer.cost for answer in answers if answer.error is None]
+    seconds = [answer.seconds for answer in answers if answer.seconds is not None]
+    usage: Counter[str] = Counter()
+    for answer in answers:
+        usage.update(answer.usage)
+    known = costs and all(cost is not None for cost in costs)
+    return {
+        "cost": math.fsum(cost for cost in costs if cost is not None) if known else None,
+        "seconds": math.fsum(seconds) if seconds else None,
+        "usage": dict(usage),
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    if len(there) != len(values):
+        return None
+    return there[0] if len(there) == 1 else math.fsum(there) / len(there)
+
+
+def _deviation(values: Sequence[float | None]) -> float:
+    there = [value for value in values if value is not None]
+    return float(np.std(there, ddof=1)) if len(there) > 1 else 0.0
