@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-FIRST_SPARE = 0xF0000
-SPARE = range(FIRST_SPARE, 0x110000)
+SPARE = range(0xF0000, 0x110000)
 """Planes 15 and 16, with the four code points at their ends that are no characters: Python strings carry them too."""
 
 _plain: set[str] = set()
@@ -84,20 +83,18 @@ class Folding:
 
     def __init__(self) -> None:
         self.clusters: dict[str, str] = {}
-        self._next = FIRST_SPARE
+        self._pieces: dict[str, str] = {}
 
     def _sign(self, piece: str) -> str:
         """What stands for a piece; a mark after a control character joins nothing, which gives two clusters."""
         signs = ""
         for cluster in graphemes(piece):
-            if len(cluster) == 1:
-                signs += cluster
-            else:
-                if self._next > SPARE[-1]:
+            if len(cluster) > 1 and cluster not in self.clusters:
+                if len(self.clusters) == len(SPARE):
                     raise OverflowError
-                signs += chr(self._next)
-                self._next += 1
-        self.clusters[piece] = signs
+                self.clusters[cluster] = chr(SPARE[len(self.clusters)])
+            signs += self.clusters.get(cluster, cluster)
+        self._pieces[piece] = signs
         return signs
 
     def fold(self, text: str, characters: set[str]) -> str:
@@ -105,10 +102,9 @@ class Folding:
         pieces = _pieces(text, characters)
         if len(pieces) == 1:
             return text
-        clusters = self.clusters
+        known = self._pieces
         for i in range(1, len(pieces), 2):
-            piece = pieces[i]
-            pieces[i] = clusters.get(piece) or self._sign(piece)
+            pieces[i] = known.get(pieces[i]) or self._sign(pieces[i])
         return "".join(pieces)
 
     def pair(self, a: str, b: str) -> tuple[Sequence[object], Sequence[object]]:
