@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from histeval.datasets.base import Dataset, Document
 from histeval.errors import UsageError
 from histeval.runs.answers import AnswerSet, open_answers
 from histeval.runs.signature import RESAMPLES, SEED, Signature
 from histeval.stats.counts import CountTable
-from histeval.stats.intervals import Interval, mean_intervals
+from histeval.stats.intervals import Interval
+from histeval.stats.repeats import mean_intervals
 from histeval.tasks.base import Answer, DocumentScore, Protocol, RuleValue, Scorer, Task
 
 FEW_UNITS = 20
@@ -87,6 +89,11 @@ class Score:
         return len(self.tables[0])
 
     @property
+    def sums(self) -> NDArray[np.int64]:
+        """The summed counts over all repeats, shape (columns,)."""
+        return sum((table.sums() for table in self.tables[1:]), self.tables[0].sums())
+
+    @property
     def failed(self) -> int:
         """Failures among the documents scored, over all repeats."""
         return sum(self.failures.values())
@@ -103,7 +110,7 @@ class Score:
 
     def as_json(self, per_document: bool = False) -> dict[str, Any]:
         """The object that `score --format json` prints."""
-        sums = sum((table.sums() for table in self.tables[1:]), self.tables[0].sums())
+        sums = self.sums
         result: dict[str, Any] = {
             "run": self.run,
             "task": self.scorer.task.name,
@@ -241,7 +248,8 @@ def summarise(
     point = [scorer.values(list(found.items()), table.sums()) for found, table in zip(rows, tables, strict=True)]
     values = {name: _mean([values[name] for values in point]) for name in point[0]}
     spread = {name: _deviation([v[name] for v in point]) for name in point[0]} if len(rows) > 1 else {}
-    intervals = mean_intervals(tables, scorer.metrics, resamples=RESAMPLES, seed=SEED)
+    full = sum((table.sums() for table in tables[1:]), tables[0].sums())
+    intervals = mean_intervals(tables, scorer.metrics_on(full), resamples=RESAMPLES, seed=SEED)
     where = {**selection.where, **(group or {})}
     signature = Signature(scorer.protocol, dataset, len(tables[0]), unit, where, RESAMPLES, SEED, len(rows))
     said = [*notes, *scorer.report([by_id[name].truth for name in rows[0]], list(rows[0].items()))]
