@@ -21,7 +21,7 @@ from histeval.stats.counts import CountTable
 MOST_UNITS = 20_000
 """Above so many sampling units, units are hashed into so many blocks, and blocks are resampled."""
 
-_KEEP_BYTES = 32 * 2**20  # draws up to this size are kept, larger ones are drawn again for each use
+_KEEP_BYTES = 24 * 2**20  # draws up to this size are kept, larger ones are drawn again for each use
 _BLOCK_NUMBERS = 2**20  # float64 numbers of a block of draws in the matrix product: 8 MiB
 _EXACT = 2**53  # integers below are exact in float64
 _LOW_BITS = 26
@@ -185,7 +185,7 @@ class Product:
         return total
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def shared_draws(units: int, draws: int, seed: int, kind: str = "bootstrap") -> Draws:
     """The draws for this number of units, kept for the next system."""
     return Draws(units, draws, seed, kind)

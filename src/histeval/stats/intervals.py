@@ -27,7 +27,7 @@ MOST_UNDEFINED = 0.05
 """The share of undefined replicates above which an interval, or a p-value, is missing."""
 
 Method = Literal["expanded", "percentile"]
-_SUMS_BYTES = 64 * 2**20  # sums of replicates held at a time
+_SUMS_BYTES = 32 * 2**20  # sums of replicates held at a time
 
 
 @dataclass(frozen=True, slots=True)

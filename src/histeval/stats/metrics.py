@@ -36,10 +36,11 @@ class Metric:
 def divide(numerator: Any, denominator: Any, zero: float = math.nan) -> Any:
     """Element-wise division; `zero` where the denominator is 0."""
     numerator, denominator = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
-    out = np.full(shape, zero, dtype=np.float64)
-    np.divide(numerator, denominator, out=out, where=np.broadcast_to(denominator != 0, shape))
-    return out
+    empty = denominator == 0
+    if not empty.any():  # nearly always; a masked division takes five times as long
+        return np.asarray(numerator / denominator)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(empty, zero, numerator / denominator)
 
 
 def f_score(tp: Any, fp: Any, fn: Any, zero: float = math.nan) -> Any:
@@ -53,7 +54,8 @@ def f_score(tp: Any, fp: Any, fn: Any, zero: float = math.nan) -> Any:
     tp, fp, fn = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn))
     precision, recall = divide(tp, tp + fp, 0.0), divide(tp, tp + fn, 0.0)
     score = divide(2 * precision * recall, precision + recall, 0.0)
-    return np.where(tp + fp + fn == 0, zero, score)
+    nothing = tp + fp + fn == 0
+    return np.where(nothing, zero, score) if nothing.any() else score
 
 
 def mean_of(parts: Sequence[Any], zero: float = math.nan) -> Any:
