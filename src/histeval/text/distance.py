@@ -37,11 +37,8 @@ class ErrorRate:
         return ErrorRate(self.edits + other.edits, self.length + other.length)
 
 
-PROBE_FROM = 3000
-"""From this length the error rate of a pair is estimated from its two ends before the whole is compared."""
-
-PROBE = 512
-"""Length of each of the two ends."""
+PROBE_FROM = 1000
+"""From this length on the result is guessed from the two ends of a pair, each of a sixteenth of its length."""
 
 HINT_FROM = 256
 """Below this length a hint gains nothing."""
@@ -60,12 +57,10 @@ def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int |
     from rapidfuzz.distance.Levenshtein import distance
 
     longest = max(len(reference), len(hypothesis))
-    if longest >= PROBE_FROM:
-        rate = (distance(reference[:PROBE], hypothesis[:PROBE]) + distance(reference[-PROBE:], hypothesis[-PROBE:])) / (
-            2 * PROBE
-        )
-        guess = int(1.15 * rate * longest) + 32
-        hint = guess if hint is None else max(min(hint, 2 * guess), guess)
+    if hint is None and longest >= PROBE_FROM:
+        end = longest // 16
+        sample = distance(reference[:end], hypothesis[:end]) + distance(reference[-end:], hypothesis[-end:])
+        hint = int(1.1 * 8 * sample) + 32
     if hint is None or longest < HINT_FROM:
         return int(distance(reference, hypothesis))
     band = max(hint, abs(len(reference) - len(hypothesis)), 31)
@@ -73,7 +68,7 @@ def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int |
         found = int(distance(reference, hypothesis, score_cutoff=band))
         if found <= band:
             return found
-        band *= 2
+        band = int(band * 1.5)
     return int(distance(reference, hypothesis))
 
 
@@ -151,8 +146,8 @@ def error_rate(
     total = length = 0
     for one, other in zip(references, hypotheses, strict=True):
         a, b = units(rules.apply(one), rules.apply(other), unit)
-        # The running error rate foretells the next text; without one the distance finds its own way.
-        hint = int(1.2 * total / length * len(a)) + 8 if length else None
+        # The running error rate foretells the next text; a long text foretells itself better.
+        hint = int(1.2 * total / length * len(a)) + 8 if length and len(a) < PROBE_FROM else None
         total += edits(a, b, hint)
         length += len(a)
     return ErrorRate(total, length)
