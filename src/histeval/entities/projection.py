@@ -75,9 +75,10 @@ class Alignment:
 def align(reference: str, noisy: str, *, broad: bool = False) -> Alignment:
     """The character alignment with the fewest edits (Levenshtein) of two folded texts.
 
-    Of several such alignments the one that meets each character of the noisy text as early in the reference as
-    possible is taken. A run of edits between two agreeing characters is one block, whose characters are paired from
-    its left; what the longer side has left over stands alone. Raises InputError for texts too long to align.
+    Of several such alignments the one is taken whose agreeing pairs stand as early as possible in both texts: a full
+    stop that OCR kept once is the first of two. A run of edits between two agreeing characters is one block, whose
+    characters are paired from its left; what the longer side has left over stands alone. Raises InputError for texts
+    too long to align.
 
     >>> alignment = align("r. Denis, 97.", "r. Denis.")
     >>> alignment.starts[8:], alignment.ends[8:]
