@@ -8,7 +8,7 @@ percentile: T. C. Hesterberg, "What Teachers Should Know About the Bootstrap", T
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from histeval.errors import UsageError
 from histeval.stats.counts import CountTable
-from histeval.stats.draws import shared_draws, unit_counts
+from histeval.stats.draws import Draws, shared_draws, unit_counts
 from histeval.stats.metrics import Metric
 from histeval.stats.student import expanded_tail
 
@@ -91,15 +91,10 @@ def intervals_of_systems(
             continue
         tail = tail_probability(units, confidence, method)
         draws = shared_draws(units, resamples, seed)
-        for group in _groups(positions, [counts[position].shape[1] for position in positions], resamples):
-            sums = draws.sums(np.concatenate([counts[position] for position in group], axis=1))
-            start = 0
-            for position in group:
-                stop = start + counts[position].shape[1]
-                values = replicates(sums[:, start:stop], metrics)
-                found = quantile_intervals(values, tail)
-                results[position] = {metric.name: interval for metric, interval in zip(metrics, found, strict=True)}
-                start = stop
+        many = replicates_of_systems([counts[position] for position in positions], metrics, draws)
+        for position, values in zip(positions, many, strict=True):
+            found = quantile_intervals(values, tail)
+            results[position] = {metric.name: interval for metric, interval in zip(metrics, found, strict=True)}
     return results
 
 
@@ -121,9 +116,23 @@ def tail_probability(units: int, confidence: float = 0.95, method: Method = "exp
 def replicates(sums: NDArray[np.float64], metrics: Sequence[Metric]) -> NDArray[np.float64]:
     """Values of the metrics, shape (metrics, draws), for sums of shape (draws, columns); NaN where undefined."""
     values = np.empty((len(metrics), len(sums)))
-    for row, metric in zip(values, metrics, strict=True):
-        row[:] = metric.compute(sums)
+    with np.errstate(all="ignore"):  # 0/0 is NaN, and NaN is counted
+        for row, metric in zip(values, metrics, strict=True):
+            row[:] = metric.compute(sums)
     return values
+
+
+def replicates_of_systems(
+    counts: Sequence[NDArray[np.int64]], metrics: Sequence[Metric], draws: Draws
+) -> Iterator[NDArray[np.float64]]:
+    """The `replicates` of each system, one after the other, for counts of shape (units, columns) each."""
+    for group in _groups([matrix.shape[1] for matrix in counts], draws.draws):
+        sums = draws.sums(np.concatenate([counts[position] for position in group], axis=1))
+        start = 0
+        for position in group:
+            stop = start + counts[position].shape[1]
+            yield replicates(sums[:, start:stop], metrics)
+            start = stop
 
 
 def quantile_intervals(values: NDArray[np.float64], tail: float) -> list[Interval]:
@@ -155,11 +164,11 @@ def _quantile(ordered: NDArray[np.float64], count: int, share: float) -> float:
     return low + (high - low) * (position - below) if high != low else low
 
 
-def _groups(positions: Sequence[int], columns: Sequence[int], resamples: int) -> list[list[int]]:
+def _groups(columns: Sequence[int], resamples: int) -> list[list[int]]:
     """Consecutive systems whose sums fit the memory set aside for them; at least one a group."""
     groups: list[list[int]] = []
     used = 0
-    for position, width in zip(positions, columns, strict=True):
+    for position, width in enumerate(columns):
         size = width * resamples * 8
         if not groups or used + size > _SUMS_BYTES:
             groups.append([])
