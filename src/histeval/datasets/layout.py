@@ -1,0 +1,104 @@
+"""Which layout a folder has: where its truth lies, and for which task it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from histeval.datasets.files import list_folder, shown
+from histeval.datasets.images import images_of
+from histeval.datasets.settings import FILE, Settings, read_settings
+from histeval.errors import DatasetError
+from histeval.tasks.description import Description
+
+TRUTH_FOLDERS = ("ground_truths", "ground_truth")
+TRADE_FILES = ("41-ner_ref_from_pero/gold.csv", "31-ner_align_pero/gold.csv", "10-ner_ref/gold_soduco_2023.csv")
+NOT_DOCUMENTS = ("persons.json", "meta.json", "attributes.json", "split_indices.json")
+"""JSON files that may stand beside the truth of documents without being one."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A dataset folder: its settings (None without a dataset.toml) and the folder its truth lies in."""
+
+    path: Path
+    settings: Settings | None
+    truth: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.path.resolve().name
+
+    def images(self) -> Mapping[str, tuple[Path, ...]]:
+        """The page images by document, where there are any."""
+        where = self.settings.images if self.settings is not None else "images"
+        return images_of(self.path / where, subfolders=self.settings is not None)
+
+
+def open_folder(path: Path | str, task: str, *, settings: Settings | None = None) -> Folder:
+    """The dataset folder at `path`; raises DatasetError where it is none or is for another task."""
+    path = folder_at(path)
+    if settings is None:
+        settings = read_settings(path)
+    found = settings.description.task if settings is not None else ""
+    if found and found != task:
+        raise DatasetError(f"is a dataset for {found}, not for {task}", file=path)
+    return Folder(path, settings, truth_folder(path))
+
+
+def folder_at(path: Path | str) -> Path:
+    """`path` as the folder of a dataset; naming its dataset.toml or its folder of truth is as good."""
+    path = Path(path)
+    if path.name == FILE and path.is_file():
+        return path.parent
+    if not path.is_dir():
+        what = "is a file, not the folder of a dataset" if path.exists() else "there is no such folder"
+        raise DatasetError(what, file=shown(path), remedy="`histeval get` fetches the published datasets")
+    if path.resolve().name in TRUTH_FOLDERS and not (path / FILE).is_file():
+        return path.parent if path.name in TRUTH_FOLDERS else path.resolve().parent
+    return path
+
+
+def truth_folder(path: Path) -> Path:
+    """The folder of truth in a dataset folder: `ground_truths/`, `ground_truth/`, else the folder itself."""
+    for name in TRUTH_FOLDERS:
+        if (path / name).is_dir():
+            return path / name
+    return path
+
+
+def trade_folder(path: Path) -> Path | None:
+    """The folder that holds the trade-directory files of the published layout, None where there is none."""
+    for folder in (path, path / "dataset", path.parent if path.name[:3] in ("41-", "31-", "10-") else path):
+        if any((folder / name).is_file() for name in TRADE_FILES):
+            return folder
+    return None
+
+
+def find_task(path: Path | str) -> str:
+    """The task a dataset folder is for, from its dataset.toml or its layout; raises DatasetError where neither says.
+
+    A folder with no truth yet, and one that no rule fits, cannot be told apart: the error asks for a dataset.toml.
+    """
+    path = folder_at(path)
+    settings = read_settings(path)
+    if settings is not None:
+        return settings.description.task
+    if trade_folder(path) is not None:
+        return "directories"
+    truth = truth_folder(path)
+    names = list_folder(truth)
+    if "letters.csv" in names or any(name.startswith("letter") and name.endswith(".json") for name in names):
+        return "letters"
+    if any(name.startswith("image_") and name.endswith(".json") for name in names):
+        return "manuscripts"
+    raise DatasetError(
+        "is no dataset in a known layout", file=path, remedy=f"Write a {FILE} (docs/datasets.md, `histeval init`)"
+    )
+
+
+def described(folder: Folder, published: Description) -> Description:
+    """The description of a folder: its own, else `published`."""
+    return folder.settings.description if folder.settings is not None else published
