@@ -1,14 +1,25 @@
-"""Text: normalisation profiles, distances and error rates, alignments."""
+"""Text: normalisation profiles, distances and error rates, alignments, causes of error."""
 
-from histeval.text.distance import ErrorRate, cer, edits, error_rate, fuzzy_ratio, wer
+from histeval.text.align import Alignment, Block, Piece, align, diff
+from histeval.text.distance import ErrorRate, cer, edits, edits_many, error_rate, fuzzy_ratio, wer
 from histeval.text.graphemes import graphemes
-from histeval.text.normalise import Profile, profile
+from histeval.text.normalise import COMMON, STEPS, Profile, Step, Unit, profile
 
 __all__ = [
+    "COMMON",
+    "STEPS",
+    "Alignment",
+    "Block",
     "ErrorRate",
+    "Piece",
     "Profile",
+    "Step",
+    "Unit",
+    "align",
     "cer",
+    "diff",
     "edits",
+    "edits_many",
     "error_rate",
     "fuzzy_ratio",
     "graphemes",

@@ -43,6 +43,18 @@ PROBE_FROM = 1000
 HINT_FROM = 256
 """Below this length a hint gains nothing."""
 
+ALONE_FROM = 4000
+"""From this length on a text's own ends foretell its error rate better than the texts before it."""
+
+GROUP = 512
+"""How many pairs share one hint at most."""
+
+BATCH = 4096
+"""How many pairs of a list are held in normalised form at once."""
+
+FEW = 8
+"""Fewer pairs than this are not worth a group."""
+
 
 def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int | None = None) -> int:
     """Levenshtein distance of two strings, or of two lists of non-negative integers, with unit costs.
@@ -70,6 +82,59 @@ def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int |
             return found
         band = int(band * 1.5)
     return int(distance(reference, hypothesis))
+
+
+def edits_many(
+    references: Sequence[Sequence[object]], hypotheses: Sequence[Sequence[object]], workers: int = 1
+) -> list[int]:
+    """`edits` of many pairs, in their order; the result never depends on the grouping or on `workers` (threads).
+
+    Short texts go to rapidfuzz in one call; longer ones by length, in groups that take their hint from the error rate
+    of the groups before; the longest make their own guesses one by one, unless there are several workers.
+
+    >>> edits_many(["ab", "cd"], ["ab", "c"])
+    [0, 1]
+    """
+    sizes = [max(len(a), len(b)) for a, b in zip(references, hypotheses, strict=True)]
+    found = [0] * len(sizes)
+    if len(sizes) < FEW:
+        running = length = 0
+        for i in sorted(range(len(sizes)), key=sizes.__getitem__):
+            hint = int(1.2 * running / length * sizes[i]) + 8 if length and sizes[i] < ALONE_FROM else None
+            found[i] = edits(references[i], hypotheses[i], hint)
+            running, length = running + found[i], length + sizes[i]
+        return found
+
+    import numpy as np
+    from rapidfuzz.distance.Levenshtein import distance
+    from rapidfuzz.process import cpdist
+
+    order = sorted(range(len(sizes)), key=sizes.__getitem__)
+    done = running = length = 0
+    while done < len(order):
+        longest = sizes[order[done]]
+        group = order[done : done + GROUP]
+        if longest >= HINT_FROM and not length:
+            group = group[:4]  # the first of the longer texts: no error rate to go by yet
+        if (longest >= ALONE_FROM and workers == 1) or len(group) < FEW:
+            results = [edits(references[i], hypotheses[i]) for i in group]
+        else:
+            hint = int(1.2 * running / length * sizes[group[-1]]) + 8 if length else None
+            results = cpdist(
+                [references[i] for i in group],
+                [hypotheses[i] for i in group],
+                scorer=distance,
+                score_hint=hint,
+                workers=workers,
+                dtype=np.int64,
+            ).tolist()
+        for i, result in zip(group, results, strict=True):
+            found[i] = result
+        done += len(group)
+        if longest >= HINT_FROM:
+            running += sum(results)
+            length += sum(sizes[i] for i in group)
+    return found
 
 
 def fuzzy_ratio(a: str, b: str) -> float:
@@ -115,6 +180,7 @@ def error_rate(
     hypothesis: str | Iterable[str],
     profile: str | Profile = "raw",
     unit: Unit = "character",
+    workers: int = 1,
 ) -> ErrorRate:
     """Edits, reference length and error rate of one pair of texts, or summed over two lists of texts.
 
@@ -144,12 +210,13 @@ def error_rate(
             f"there are {len(references)} references and {len(hypotheses)} hypotheses; give one hypothesis for each"
         )
     total = length = 0
-    for one, other in zip(references, hypotheses, strict=True):
-        a, b = units(rules.apply(one), rules.apply(other), unit)
-        # The running error rate foretells the next text; a long text foretells itself better.
-        hint = int(1.2 * total / length * len(a)) + 8 if length and len(a) < PROBE_FROM else None
-        total += edits(a, b, hint)
-        length += len(a)
+    for start in range(0, len(references), BATCH):
+        pairs = [
+            units(rules.apply(a), rules.apply(b), unit)
+            for a, b in zip(references[start : start + BATCH], hypotheses[start : start + BATCH], strict=True)
+        ]
+        total += sum(edits_many([a for a, _ in pairs], [b for _, b in pairs], workers))
+        length += sum(len(a) for a, _ in pairs)
     return ErrorRate(total, length)
 
 
