@@ -1,0 +1,131 @@
+"""The record of a letter in what a model sent: `{field: (value, ...)}` with the values as written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from histeval.tasks.base import Answer, Reading
+from histeval.tasks.description import Field
+from histeval.tasks.reading import is_missing, literal, read_published, read_tolerant, search_record, shape
+
+NULLS = frozenset({"null", "nan", "nil", "n/a", "undefined", "<null>", "<none>"})
+"""Spellings, folded, that say that there is no value."""
+EMPTY = frozenset({"", "none"})
+"""Spellings, folded, that say the same unless the rule `empty_names` counts them."""
+LONGEST_NULL = 40
+
+MANY = ("person", "organisation", "place", "list")
+"""Kinds whose text may hold several values, separated by `|`."""
+MAX_VALUES = 10_000
+
+
+def read(answer: Answer, fields: Sequence[Field], tolerant: bool) -> Reading:
+    """The record of a letter, or a failure; never raises."""
+    if not tolerant:
+        return _read_published(answer, fields)
+    return read_tolerant(answer, lambda value, repairs: _find(value, fields, repairs))
+
+
+def _read_published(answer: Answer, fields: Sequence[Field]) -> Reading:
+    """As the published code: the member `metadata` if there is one, else the object itself."""
+    found = read_published(answer)
+    if found.failure:
+        return found
+    data = found.record
+    if isinstance(data, Mapping) and not is_missing(data.get("metadata")):
+        data = data["metadata"]
+        if isinstance(data, str):
+            data = literal(data)
+    if not isinstance(data, Mapping):
+        return Reading(failure="wrong_shape", detail=f"where the record should be stands {shape(data)}")
+    record: dict[str, tuple[str, ...]] = {}
+    for field in fields:
+        value = data.get(field.name)
+        if field.kind == "date":
+            first = (value[0] if value else None) if isinstance(value, list) else value
+            record[field.name] = () if first is None else (_text(first),)
+        else:
+            record[field.name] = _values(value, field, [], ("name",))
+    return Reading(record=record)
+
+
+def _find(value: Any, fields: Sequence[Field], repairs: list[str]) -> dict[str, tuple[str, ...]] | None:
+    """The record in a decoded value: wrapped or flat, or an empty object."""
+    known = {_plain(field.name): field for field in fields}
+    if isinstance(value, Mapping) and (not value or value == {"metadata": {}}):
+        repairs.append("an empty record")
+        return {}
+    found = search_record(value, lambda item: _is_record(item, known), repairs, ("", "metadata"))
+    if found is None:
+        return None
+    record: dict[str, tuple[str, ...]] = {}
+    unknown = []
+    for key, member in found.items():
+        field = known.get(_plain(str(key)))
+        if field is None:
+            unknown.append(str(key)[:40])
+        elif field.name not in record or key == field.name:
+            if key != field.name:
+                repairs.append(f"key {str(key)[:40]!r} read as {field.name}")
+            record[field.name] = _values(member, field, repairs)
+    if unknown:
+        repairs.append(f"left out what was not asked for: {', '.join(unknown[:5])}")
+    return record
+
+
+def _is_record(item: Any, known: Mapping[str, Field]) -> bool:
+    """Whether an object has a field that was asked for, with a value and not with the schema of one."""
+    if not isinstance(item, Mapping):
+        return False
+    members = [member for key, member in item.items() if _plain(str(key)) in known]
+    return any(not isinstance(member, Mapping) or _named(member) is not None for member in members)
+
+
+def _values(
+    value: Any, field: Field, repairs: list[str], named: tuple[str, ...] = ("name", "value")
+) -> tuple[str, ...]:
+    """The values of a field as text. Null is none, a scalar is one, of an object its name counts."""
+    if isinstance(value, str):
+        if field.kind in MANY:
+            return tuple(piece.strip() for piece in value.split("|"))
+        return (value,)
+    if is_missing(value):
+        return ()
+    elements = value if isinstance(value, list) else [value]
+    if len(elements) > MAX_VALUES:
+        repairs.append(f"{field.name}: {len(elements) - MAX_VALUES} values beyond the first {MAX_VALUES} left out")
+        elements = elements[:MAX_VALUES]
+    texts: list[str] = []
+    for element in elements:
+        name = _named(element, named) if isinstance(element, Mapping) else element
+        if isinstance(name, str):
+            texts.append(name)
+        elif isinstance(name, int | float) and not isinstance(name, bool) and field.kind not in MANY:
+            if not is_missing(name):
+                texts.append(_text(name))
+        elif not is_missing(element):
+            repairs.append(f"{field.name}: {shape(element)} left out")
+    return tuple(texts)
+
+
+def _text(value: Any) -> str:
+    """A scalar as text; what Python refuses to print (thousands of digits or levels) as what it is."""
+    try:
+        return str(value)
+    except (ValueError, RecursionError):
+        return shape(value)
+
+
+def _named(item: Mapping[str, Any], keys: tuple[str, ...] = ("name", "value")) -> str | None:
+    for key in keys:
+        name = item.get(key)
+        if isinstance(name, str):
+            return name
+    return None
+
+
+def _plain(key: str) -> str:
+    """A key without case, blanks, hyphens and underscores, since models write `Send Date` and `sendDate`."""
+    return re.sub(r"[\s_\-]+", "", key[:100]).casefold()

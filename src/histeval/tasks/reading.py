@@ -1,0 +1,378 @@
+"""Reading what came back from a model: to a decoded value, or to a failure with one named reason.
+
+Two readings: `published` does what the published benchmarks did (the first fenced object, else the whole text);
+`tolerant` accepts what models really send. Neither raises for anything an answer can hold, neither changes the raw
+text, both are bounded in size and depth and linear in the length.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from histeval.tasks.base import FAILURES, Answer, Reading, Rule
+from histeval.tasks.lenient import LenientError, parse
+
+READING = Rule(
+    "reading",
+    "choice",
+    "tolerant",
+    "published",
+    "tolerant",
+    choices=("tolerant", "published"),
+    help="how an answer is decoded: whatever models really send, or exactly as the published benchmarks did",
+)
+
+MAX_CHARACTERS = 4_000_000
+"""Longer answers are not read: no page of a manuscript holds a thousandth of that."""
+MAX_LITERAL = 100_000
+MAX_ATTEMPTS = 200
+MAX_NESTING = 4
+MAX_VISITS = 400
+
+CUT_OFF = {"length", "max_tokens", "max_output_tokens", "length_limit_exceeded", "model_length", "incomplete"}
+REFUSED = {"content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii"}
+
+REFUSAL = re.compile(
+    r"""\b(?:
+      i(?:'|’)?m\s+(?:really\s+|very\s+)?(?:sorry|unable|not\s+able|afraid) | i\s+am\s+(?:sorry|unable|not\s+able|afraid)
+    | i\s+(?:cannot|can\s*not|can(?:'|’)t|won(?:'|’)t|must\s+decline|apologi[sz]e) | sorry,\s+(?:but\s+)?i
+    | as\s+an\s+ai | unable\s+to\s+(?:process|assist|help|comply|read|transcribe)
+    | (?:es\s+)?tut\s+mir\s+(?:sehr\s+)?leid | ich\s+(?:kann|darf)\b[^.]{0,80}\bnicht | ich\s+bin\s+nicht\s+in\s+der\s+lage
+    | je\s+suis\s+(?:vraiment\s+)?d[ée]sol[ée]e? | d[ée]sol[ée]e?,\s+(?:mais\s+)?je | je\s+ne\s+(?:peux|puis)\s+pas
+    | mi\s+dispiace | non\s+(?:posso|sono\s+in\s+grado) | lo\s+siento | no\s+puedo | desculpe | n[ãa]o\s+posso
+    | het\s+spijt\s+me | ik\s+kan\b[^.]{0,80}\bniet | przepraszam | nie\s+mog[ęe] | jag\s+kan\s+(?:tyvärr\s+)?inte
+    )\b | 申し訳 | 抱歉 | 对不起 | к\s+сожалению""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_BRACKET = re.compile(r"[{\[]")
+_OPENS = re.compile(r"[{\[]\s*[\"'{\[]")
+_FENCE_BEFORE = re.compile(r"```\w*\s*")
+_FENCE_AFTER = re.compile(r"\s*```\s*")
+
+Find = Callable[[Any, list[str]], Any]
+"""A task's search for its record in a decoded value: the record or None; it appends repairs to the list."""
+
+
+def read_tolerant(answer: Answer, find: Find) -> Reading:
+    """The record of an answer, in whatever wrapping it came.
+
+    Where several records stand in one text (a draft, then the final one), the last counts.
+
+    >>> find = lambda value, repairs: value if isinstance(value, dict) and "a" in value else None
+    >>> read_tolerant(Answer("d", text='Here it is: {"a": 1,} as asked.'), find)  # doctest: +ELLIPSIS
+    Reading(record={'a': 1}, failure=None, detail='', repairs=('trailing comma', 'text around the record left out'))
+    >>> read_tolerant(Answer("d", text="I am sorry, I cannot read this."), find).failure
+    'refused'
+    """
+    failed = _failed_before_reading(answer)
+    if failed:
+        return failed
+    text = answer.text if answer.record is None else answer.record
+    repairs: list[str] = []
+    if not isinstance(text, str):
+        return _finish([(text, repairs)], find, answer) or _unreadable(answer, "", [text], at_end=False)
+    if answer.record is not None:
+        repairs.append("record given as text")
+    if len(text) > MAX_CHARACTERS:
+        return _too_long(text)
+    values, at_end = decode_all(text, repairs)
+    return _finish(values, find, answer) or _unreadable(answer, text, [value for value, _ in values], at_end)
+
+
+def read_published(answer: Answer) -> Reading:
+    """The decoded value as the published benchmarks found it: structured answers as they are; of a text the first
+    object or list in a fence opened by three backticks and `json`, else the whole text, as JSON."""
+    failed = _failed_before_reading(answer)
+    if failed:
+        return failed
+    text = answer.text if answer.record is None else answer.record
+    if not isinstance(text, str):
+        return Reading(record=text)
+    if len(text) > MAX_CHARACTERS:
+        return _too_long(text)
+    try:
+        value = json.loads(fenced(text))
+    except (ValueError, RecursionError):
+        _, at_end = decode_all(text, [])
+        return _unreadable(answer, text, [], at_end)
+    return Reading(record=value)
+
+
+def literal(text: str) -> Any:
+    """A record printed as text: JSON, else a Python literal (which allows a trailing comma); None if neither."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    if len(text) > MAX_LITERAL or _nesting(text) > MAX_NESTING * 8:
+        return None
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None
+
+
+def fenced(text: str) -> str:
+    """What the first fence opened by three backticks and `json` holds, from its first bracket to the shortest span
+    that ends at a closing fence; the whole text where there is none.
+
+    >>> fenced('So: ```json {"a": {}} ``` and more')
+    '{"a": {}}'
+    """
+    closing_of = {"{": "}", "[": "]"}
+    hopeless: set[str] = set()
+    opening = text.find("```json")
+    while opening >= 0:
+        closing_fence = text.find("```", opening + 7)
+        first = _BRACKET.search(text, opening + 7, closing_fence if closing_fence >= 0 else len(text))
+        if first and first.group() not in hopeless:
+            fence = closing_fence
+            while fence >= 0:
+                end = fence
+                while text[end - 1].isspace():
+                    end -= 1
+                if end > first.start() and text[end - 1] == closing_of[first.group()]:
+                    return text[first.start() : end]
+                fence = text.find("```", fence + 3)
+            hopeless.add(first.group())
+        opening = text.find("```json", opening + 7)
+    return text
+
+
+def decode_all(text: str, repairs: list[str]) -> tuple[list[tuple[Any, list[str]]], bool]:
+    """Every JSON or almost-JSON value in a text, in order, each with its repairs; and whether one was cut off."""
+    stripped = text.strip().lstrip("\ufeff")
+    try:
+        value = json.loads(stripped, object_pairs_hook=_Pairs(repairs))
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return [(value, repairs)], False
+    values, at_end = _scan(stripped, repairs)
+    if not values and re.search(r'[{\[,:]\s*\\"', stripped[:2000]):
+        try:
+            unescaped = json.loads(f'"{stripped}"', strict=False)
+        except (ValueError, RecursionError):
+            return values, at_end
+        values, _ = _scan(unescaped, [*repairs, "escaped twice"])
+    return values, at_end
+
+
+class _Pairs:
+    """Members of a decoded object; keys that stand there twice are reported."""
+
+    def __init__(self, repairs: list[str]) -> None:
+        self.repairs = repairs
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    self.repairs.append(f"key {key[:60]!r} given twice, the last one read")
+                seen.add(key)
+        return members
+
+
+def _scan(text: str, repairs: list[str]) -> tuple[list[tuple[Any, list[str]]], bool]:
+    """Values that begin at a bracket. Failing attempts may together cost a few times the length of the text."""
+    values: list[tuple[Any, list[str]]] = []
+    budget, attempts = 3 * len(text) + 10_000, 0
+    bracket = _BRACKET
+    match = bracket.search(text)
+    while match and attempts < MAX_ATTEMPTS and budget > 0:
+        start = match.start()
+        mended: list[str] = list(repairs)
+        try:
+            value, end = json.JSONDecoder(object_pairs_hook=_Pairs(mended)).raw_decode(text, start)
+        except (ValueError, RecursionError):
+            mended = list(repairs)
+            try:
+                value, end, lenient = parse(text, start)
+                mended += lenient
+            except LenientError as error:
+                attempts += 1
+                budget -= error.position - start
+                # What an open bracket holds is part of a value that was cut off, not a value of its own; a bracket in
+                # prose ("[illegible") is not, so it must open a member or an element.
+                if error.at_end and _OPENS.match(text, start):
+                    return values, True
+                match = bracket.search(text, start + 1)
+                continue
+        if start > 0 or end < len(text):
+            alone = _FENCE_BEFORE.fullmatch(text[: min(start, 40)]) and _FENCE_AFTER.fullmatch(text[end : end + 40])
+            mended.append(
+                "fence" if alone and start <= 40 and len(text) - end <= 40 else "text around the record left out"
+            )
+        values.append((value, mended))
+        match = bracket.search(text, end)
+    return values, False
+
+
+def _finish(values: list[tuple[Any, list[str]]], find: Find, answer: Answer) -> Reading | None:
+    found = []
+    for value, repairs in values:
+        record = find(value, repairs)
+        if record is not None:
+            found.append((record, repairs))
+    if not found:
+        return None
+    record, repairs = found[-1]
+    if len(found) > 1:
+        repairs.append(f"{len(found)} records in one answer, the last one read")
+    if (answer.finish or "").lower() in CUT_OFF:
+        repairs.append("finished for length, but the record is complete")
+    return Reading(record=record, repairs=tuple(dict.fromkeys(repairs)))
+
+
+def _failed_before_reading(answer: Answer) -> Reading | None:
+    if answer.error is not None:
+        error = str(answer.error)
+        if error in FAILURES:
+            return Reading(failure=error, detail=FAILURES[error])
+        return Reading(failure="provider_error", detail=error[:400] or FAILURES["provider_error"])
+    text = answer.text if answer.record is None else answer.record
+    if text is None or (isinstance(text, str) and not text.strip().strip("\ufeff")):
+        return by_finish(answer) or Reading(failure="empty", detail=FAILURES["empty"])
+    return None
+
+
+def by_finish(answer: Answer) -> Reading | None:
+    """The failure that the provider's finish reason tells, if it tells one."""
+    finish = str(answer.finish or "").lower()
+    if finish in CUT_OFF:
+        return Reading(failure="cut_off", detail=f"the provider says it finished for {finish}")
+    if finish in REFUSED:
+        return Reading(failure="refused", detail=f"the provider says it finished for {finish}")
+    return None
+
+
+def _too_long(text: str) -> Reading:
+    return Reading(failure="runaway", detail=f"{len(text)} characters; more than {MAX_CHARACTERS} are not read")
+
+
+def _unreadable(answer: Answer, text: str, values: list[Any], at_end: bool) -> Reading:
+    """Why no record was found, as one reason."""
+    finish = by_finish(answer)
+    if text and repeats(text):
+        return Reading(failure="runaway", detail=f"{len(text)} characters that repeat themselves")
+    if finish:
+        return finish
+    if at_end:
+        return Reading(failure="cut_off", detail="the text ends inside a JSON value")
+    if refuses(text) or any(refuses(words) for value in values for words in _own_words(value)):
+        return Reading(failure="refused", detail=FAILURES["refused"])
+    if values:
+        return Reading(failure="wrong_shape", detail=f"the answer holds {shape(values[-1])}")
+    return Reading(failure="not_json", detail=FAILURES["not_json"])
+
+
+def refuses(text: str) -> bool:
+    """Whether a text, which holds no record, begins as a refusal does. What looks like JSON never is one."""
+    start = text.lstrip()[:400]
+    return not start.startswith(("{", "[", "```")) and REFUSAL.search(start) is not None
+
+
+def _own_words(value: Any) -> Iterator[str]:
+    """What a model says in an object that is no record: `{"error": "I cannot ..."}`."""
+    if isinstance(value, str):
+        yield value
+    if isinstance(value, Mapping) and len(value) <= 4:
+        for key, words in value.items():
+            if isinstance(words, str) and str(key).lower() in ("error", "refusal", "message", "reason", "response"):
+                yield words
+
+
+def repeats(text: str) -> bool:
+    """Whether the end of a text says the same thing over and over: it compresses to under a twentieth.
+
+    >>> repeats("Item, " * 1000), repeats("Item, " * 10)
+    (True, False)
+    """
+    tail = text[-8000:].encode("utf-8", "replace")
+    return len(tail) >= 2000 and len(zlib.compress(tail)) < len(tail) / 20
+
+
+def shape(value: Any) -> str:
+    """What a decoded value is, in words.
+
+    >>> shape({"a": 1}), shape([1, 2]), shape(None)
+    ("an object with 'a'", 'a list of 2', 'null')
+    """
+    if isinstance(value, Mapping):
+        keys = ", ".join(repr(str(key)[:40]) for key in list(value)[:5])
+        return f"an object with {keys}" if value else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if value is None:
+        return "null"
+    return {bool: "true or false", int: "a number", float: "a number", str: "a text"}.get(type(value), "no JSON")
+
+
+def search_record(
+    value: Any, accept: Callable[[Any], bool], repairs: list[str], expected: tuple[str, ...] = ("",)
+) -> Any:
+    """The first value that `accept` takes, looked for in breadth through wrappers, lists of one and records given as
+    text, at most `MAX_NESTING` levels down; None if there is none. `expected` are the paths where it belongs."""
+    level = [(value, "")]
+    visits = 0
+    for _ in range(MAX_NESTING + 1):
+        below: list[tuple[Any, str]] = []
+        for item, path in level:
+            visits += 1
+            if visits > MAX_VISITS:
+                return None
+            if isinstance(item, str):
+                item = _inner(item, repairs)
+            if accept(item):
+                if path not in expected:
+                    repairs.append(f"record found under {path}")
+                return item
+            if isinstance(item, Mapping):
+                for key, member in list(item.items())[:50]:
+                    inside = isinstance(member, Mapping | list) or (
+                        isinstance(member, str) and _looks_decodable(member)
+                    )
+                    if inside:
+                        below.append((member, f"{path}/{str(key)[:40]}" if path else str(key)[:40]))
+            elif isinstance(item, list) and len(item) == 1:
+                below.append((item[0], f"{path}[0]"))
+        level = below
+    return None
+
+
+def _looks_decodable(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _inner(text: str, repairs: list[str]) -> Any:
+    if not _looks_decodable(text):
+        return text
+    try:
+        value, _, mended = parse(text)
+    except LenientError:
+        return text
+    repairs.extend(["record given as text", *mended])
+    return value
+
+
+def is_missing(value: Any) -> bool:
+    """Null or the bare NaN that some writers put for it."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _nesting(text: str) -> int:
+    """How deep brackets nest, at most."""
+    deep = most = 0
+    for match in re.finditer(r"[\[\](){}]", text):
+        deep += 1 if match.group() in "[({" else -1
+        most = max(most, deep)
+    return most
