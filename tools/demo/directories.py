@@ -17,7 +17,17 @@ HONOUR = "\ue020"
 """The private-use sign for the badge of an order, which stands after a name."""
 MEDAL = "\u24b6"
 
-SURNAMES = """Abelin Auverlot Bachelard-Moy Barsanne Baudrillon Bezancourt Boisgautier Bouchevreau Brissolet Cabrignac
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def phrases(text: str) -> list[str]:
+    return text.replace("\n", "|").split("|")
+
+
+SURNAMES = words("""\
+Abelin Auverlot Bachelard-Moy Barsanne Baudrillon Bezancourt Boisgautier Bouchevreau Brissolet Cabrignac
 Carpenteau Chamboret Chantelouvet Clavignon Coquebin Courtemarche Crespinel Dabrincourt Delaforgerie Desmoulinet
 Dorvignac Drouhard Ducastelet Dupuisard Escarbot Estournel Faucherand Ferrandeau Flamentin Fontgrave Fourchambet
 Froidemont Gabillaud Galantier Gaudichaud Gerbevillet Girandole Godinaud Gourdonnet Grandperrin Grelucheau Guignandon
@@ -28,71 +38,16 @@ Morissonneau Naudilleau Nivernoux Oudarteau Pagevin Paillardel Pastourin Pelleta
 Pontarlet Poussardin Quillebois Quintaine Rabourdel Ragueneau Rastignon Ravinelle Renaudelle Ribaudière Rochebrunet
 Rondeleux Roquevert Sablonnet Saintonnier Salvagnac Sarrazinot Sauvageol Senneterre Soufflard Taillepied Tavernol
 Thévenardin Tirebuchet Tournemine Trébuchard Valcourtin Vauquelinet Verdureau Viellerobe Villandrin Voiturier
-Wattebled Yvonnel""".split()
-FORENAMES = "A. Ch. Ed. Félix Hipp. J. J.-B. Jules L. Marcellin N. P. Prosper Th. Victor".split()
-TRADES = [
-    "agent d'affaires",
-    "arquebusier",
-    "balancier",
-    "bandagiste",
-    "bonnetier",
-    "boulanger",
-    "bourrelier",
-    "boutonnier",
-    "brossier",
-    "cartonnier",
-    "chapelier",
-    "charron",
-    "chaudronnier",
-    "cirier",
-    "confiseur",
-    "cordier",
-    "corroyeur",
-    "coutelier",
-    "doreur sur bois",
-    "ébéniste",
-    "épicier",
-    "éventailliste",
-    "fab. de bronzes",
-    "fab. de chandelles",
-    "fab. de cols",
-    "fab. de papiers peints",
-    "ferblantier",
-    "fondeur en caractères",
-    "fruitier",
-    "gantier",
-    "graveur",
-    "herboriste",
-    "horloger",
-    "imprimeur en taille-douce",
-    "layetier-emballeur",
-    "libraire",
-    "lingère",
-    "luthier",
-    "md de bois",
-    "md de laines",
-    "md de vins",
-    "menuisier en bâtimens",
-    "mercier",
-    "modiste",
-    "opticien",
-    "papetier",
-    "parfumeur",
-    "passementier",
-    "peaussier",
-    "plumassier",
-    "quincaillier",
-    "relieur",
-    "sage-femme",
-    "sellier",
-    "tabletier",
-    "tapissier",
-    "teinturier",
-    "tonnelier",
-    "tourneur en cuivre",
-    "vannier",
-    "vitrier",
-]
+Wattebled Yvonnel""")
+FORENAMES = words("A. Ch. Ed. Félix Hipp. J. J.-B. Jules L. Marcellin N. P. Prosper Th. Victor")
+TRADES = phrases("""\
+agent d'affaires|arquebusier|balancier|bandagiste|bonnetier|boulanger|bourrelier|boutonnier|brossier|cartonnier
+chapelier|charron|chaudronnier|cirier|confiseur|cordier|corroyeur|coutelier|doreur sur bois|ébéniste|épicier
+éventailliste|fab. de bronzes|fab. de chandelles|fab. de cols|fab. de papiers peints|ferblantier
+fondeur en caractères|fruitier|gantier|graveur|herboriste|horloger|imprimeur en taille-douce|layetier-emballeur
+libraire|lingère|luthier|md de bois|md de laines|md de vins|menuisier en bâtimens|mercier|modiste|opticien
+papetier|parfumeur|passementier|peaussier|plumassier|quincaillier|relieur|sage-femme|sellier|tabletier|tapissier
+teinturier|tonnelier|tourneur en cuivre|vannier|vitrier""")
 OFFICES = [
     ("avocat", ", barreau du ressort"),
     ("chef de bureau", " aux octrois"),
@@ -112,14 +67,14 @@ GOODS = [
     ("ressorts et essieux", ", brev. d'invention"),
 ]
 WAYS = ["r.", "r.", "r.", "r.", "r.", "rue", "quai", "pl.", "pass.", "boul.", "cour", "impasse"]
-PLACES = """des Trois-Hérons|du Puits-Doré|de la Lanterne-Bleue|Neuve-des-Cordiers|du Moulin-Couvert|S.-Evrard
-de la Vieille-Saline|des Deux-Greniers|du Faub.-S.-Evrard|Ste-Foline|du Four-à-Plâtre|du Chat-qui-File|des Tanneurs
-de l'Abreuvoir-Neuf|de la Porte-Rouge|du Marché-aux-Osiers|Basse-du-Cloître|de l'Orme-Sec|des Quatre-Nattes
-du Petit-Cerf|de la Corderie-Royale|S.-Gaudens-aux-Vignes|du Cherche-Lune|des Bains-Vieux|de la Tête-Noire
-Montgiroux|du Pont-aux-Ânes|d'Aubrac|des Fossés-S.-Médoc|de la Bergère|Traverse-des-Jacinthes|du Sabot
-de la Verrerie-Haute|Coquelicot|du Singe-Vert|des Lavandières-Ste-Foline|de Quercy|du Bel-Air|Grande-Lingerie""".replace(
-    "\n", "|"
-).split("|")
+PLACES = phrases("""\
+des Trois-Hérons|du Puits-Doré|de la Lanterne-Bleue|Neuve-des-Cordiers|du Moulin-Couvert|S.-Evrard
+de la Vieille-Saline|des Deux-Greniers|du Faub.-S.-Evrard|Ste-Foline|du Four-à-Plâtre|du Chat-qui-File
+des Tanneurs|de l'Abreuvoir-Neuf|de la Porte-Rouge|du Marché-aux-Osiers|Basse-du-Cloître|de l'Orme-Sec
+des Quatre-Nattes|du Petit-Cerf|de la Corderie-Royale|S.-Gaudens-aux-Vignes|du Cherche-Lune|des Bains-Vieux
+de la Tête-Noire|Montgiroux|du Pont-aux-Ânes|d'Aubrac|des Fossés-S.-Médoc|de la Bergère|Traverse-des-Jacinthes
+du Sabot|de la Verrerie-Haute|Coquelicot|du Singe-Vert|des Lavandières-Ste-Foline|de Quercy|du Bel-Air
+Grande-Lingerie""")
 DISTRICTS = ["près la halle aux Osiers", "au coin du quai", "maison du notaire", "au fond de la cour", "S.-Evrard"]
 TOWNS = ["Monteclair", "Vaulx-le-Grand", "Saint-Ferjol", "Orcival-sur-Ance"]
 
