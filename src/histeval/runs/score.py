@@ -325,9 +325,10 @@ def _suspect(
     from histeval.runs.suspect import suspect
 
     truths = {document.id: document.truth for document in chosen}
-    given = {name: answers.answers.get((name, answers.repeats[0])) for name in truths}
-    pages = {document.id: len(document.images) for document in chosen}
-    return suspect(scorer, truths, readings, {name: answer for name, answer in given.items() if answer}, pages)
+    pages = {document.id: len(document.images) for document in chosen if document.images}
+    given = ((name, answers.answers.get((name, answers.repeats[0]))) for name in truths)
+    tokens = {name: answer.usage["input_tokens"] for name, answer in given if answer and "input_tokens" in answer.usage}
+    return suspect(scorer, truths, readings, pages=pages, tokens=tokens)
 
 
 def _fingerprint_note(dataset: Dataset, answers: AnswerSet) -> list[str]:

@@ -1,0 +1,128 @@
+"""Comparing scored runs: only what was scored on the same documents, under the same rules, is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from histeval.errors import UsageError
+from histeval.runs.score import Score
+from histeval.stats.counts import CountTable
+from histeval.stats.metrics import Metric
+from histeval.stats.significance import Comparison as Pair
+from histeval.stats.significance import compare_all_pairs, compare_with_baseline, rank_intervals
+
+PAIR_COLUMNS = ("a", "b", "metric", "difference", "low", "high", "p", "p_corrected")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two runs compared by one metric, with the names of the columns that `compare` prints."""
+
+    a: str
+    b: str
+    metric: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_corrected: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `compare --format json` prints."""
+        return {name: getattr(self, name) for name in PAIR_COLUMNS}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` shows: pairs, the rank interval of each run (all pairs only), notes, and the signature."""
+
+    pairs: tuple[Compared, ...]
+    ranks: dict[str, tuple[int, int]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+
+
+def compare_scores(
+    scores: Sequence[Score],
+    *,
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    metrics: Sequence[str] | None = None,
+) -> Comparison:
+    """Every run against the baseline (Holm), or every pair (step-down maximum statistic) with rank intervals.
+
+    Raises UsageError where fewer than two runs are given, where two carry one name, or where they were not scored on
+    the same documents under the same rules. A run of several repeats is compared by the counts of all its repeats.
+    """
+    if len(scores) < 2:
+        raise UsageError("a comparison needs at least two runs")
+    _comparable(scores)
+    tables = {score.run: pooled(score) for score in scores}
+    chosen = _metrics(scores, metrics)
+    if baseline is not None and baseline not in tables:
+        raise UsageError(f"the baseline {baseline!r} is not among the runs {', '.join(tables)}")
+    if all_pairs and baseline is not None:
+        raise UsageError("--baseline and --all-pairs exclude each other")
+    notes = [f"SUSPECT {score.run}: {score.suspect}" for score in scores if score.suspect]
+    ranks: dict[str, tuple[int, int]] = {}
+    if all_pairs:
+        found = [pair for metric in chosen for pair in compare_all_pairs(tables, metric)]
+        trusted = [score.run for score in scores if not score.suspect]
+        first = [p for p in found if p.metric == chosen[0].name and p.a in trusted and p.b in trusted]
+        ranks = rank_intervals(trusted, first, higher_is_better=chosen[0].higher_is_better)
+        notes.append(f"rank intervals are by {chosen[0].name}")
+    else:
+        found = compare_with_baseline(tables, chosen, baseline)
+    if any(len(score.tables) > 1 for score in scores):
+        notes.append("runs of several repeats are compared by the summed counts of their repeats")
+    if any(score.values[m.name] != m.value(tables[score.run].sums()) for score in scores for m in chosen):
+        notes.append("differences, intervals and tests use unrounded sums")
+    correction = "maximum statistic of all pairs" if all_pairs else "Holm"
+    signature = f"{scores[0].signature}|test=paired randomisation of units,10000,seed1|corrected={correction}"
+    return Comparison(tuple(_compared(pair) for pair in found), ranks, tuple(notes), signature)
+
+
+def pooled(score: Score) -> CountTable:
+    """The counts of a run for tests: one row a document and repeat."""
+    if len(score.tables) == 1:
+        return score.tables[0]
+    import numpy as np
+
+    return CountTable(
+        score.tables[0].columns,
+        tuple(name for table in score.tables for name in table.documents),
+        tuple(unit for table in score.tables for unit in table.units),
+        np.concatenate([table.values for table in score.tables]),
+    )
+
+
+def _comparable(scores: Sequence[Score]) -> None:
+    first = scores[0]
+    names: set[str] = set()
+    for score in scores:
+        if score.run in names:
+            raise UsageError(f"the run {score.run!r} is given twice")
+        names.add(score.run)
+        if score.scorer.protocol.rules != first.scorer.protocol.rules:
+            raise UsageError(f"{score.run} and {first.run} bring different rules along, so they are not compared")
+        if set(score.tables[0].documents) != set(first.tables[0].documents):
+            raise UsageError(
+                f"{score.run} and {first.run} were not scored on the same documents, so they are not compared; "
+                "--documents chooses those that both answered"
+            )
+
+
+def _metrics(scores: Sequence[Score], names: Sequence[str] | None) -> list[Metric]:
+    scorer = scores[0].scorer
+    sums = sum((score.sums for score in scores[1:]), scores[0].sums)
+    known = {metric.name: metric for metric in scorer.metrics_on(sums)}
+    for name in names or ():
+        if name not in known:
+            raise UsageError(f"there is no metric {name!r}; there are {', '.join(known)}")
+    return [known[name] for name in names or scorer.headline]
+
+
+def _compared(pair: Pair) -> Compared:
+    return Compared(pair.a, pair.b, pair.metric, pair.difference, pair.low, pair.high, pair.p, pair.p_corrected)
