@@ -19,7 +19,7 @@ from typing import Any
 from histeval.datasets.authorities import alternate_names, group_rows
 from histeval.datasets.files import atomic_write, make_folder, natural_key, reason, shown
 from histeval.datasets.letters import is_leftover
-from histeval.datasets.published import HEADLINE_FIELDS, INSCRIBED, OPTIONAL_FIELDS
+from histeval.datasets.published import optional_fields, published_fields
 from histeval.datasets.settings import FILE
 from histeval.datasets.tables import Row, Table, read_table, split_cell
 from histeval.errors import DatasetError, OutputError
@@ -41,6 +41,11 @@ class Imported:
     persons: int
     fields: tuple[Field, ...]
     notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.letters} letters and {self.persons} persons in {shown(self.path)}"]
+        lines.append(f"fields: {', '.join(field.name for field in self.fields)}")
+        return "\n".join([*lines, *self.notes])
 
 
 def import_letters(letters: Path | str, persons: Path | str | None, out: Path | str) -> Imported:
@@ -162,12 +167,11 @@ def fields_of(
 
     A column of which most values are names of the list of persons holds persons.
     """
-    known = {item.name: item for item in (*HEADLINE_FIELDS, *OPTIONAL_FIELDS)}
+    known = {item.name: item for item in (*published_fields(), *optional_fields())}
     skipped = {id_column, "transkribus_id", "has_signatures", *ATTRIBUTES, ""}
     fields = []
     for column in table.columns:
-        # Names as written belong to the field of the names: read, compared by `check`, not asked for.
-        if column in skipped or column in INSCRIBED:
+        if column in skipped:
             continue
         if not re.fullmatch(r"[^\W\d]\w*", column):
             remedy = "Use letters, digits and _"
@@ -180,7 +184,7 @@ def fields_of(
             if values and matching * 2 > len(values):
                 kind = "person"
             field = Field(column, kind, "persons" if kind == "person" and not column.endswith("_inscribed") else None)
-        if field.authority is not None and not has_persons:
+        if field.authority is not None and not (field.authority == "persons" and has_persons):
             field = Field(field.name, field.kind, None, field.headline, field.title)
         fields.append(field)
     return tuple(sorted(fields, key=lambda field: not field.headline))

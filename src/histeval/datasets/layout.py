@@ -8,13 +8,14 @@ from pathlib import Path
 
 from histeval.datasets.files import list_folder, shown
 from histeval.datasets.images import images_of
+from histeval.datasets.published import AUTHORITIES
 from histeval.datasets.settings import FILE, Settings, read_settings
 from histeval.errors import DatasetError
 from histeval.tasks.description import Description
 
 TRUTH_FOLDERS = ("ground_truths", "ground_truth")
 TRADE_FILES = ("41-ner_ref_from_pero/gold.csv", "31-ner_align_pero/gold.csv", "10-ner_ref/gold_soduco_2023.csv")
-NOT_DOCUMENTS = ("persons.json", "meta.json", "attributes.json", "split_indices.json")
+NOT_DOCUMENTS = (*(f"{name}.json" for name in AUTHORITIES), "meta.json", "attributes.json", "split_indices.json")
 """JSON files that may stand beside the truth of documents without being one."""
 
 

@@ -13,7 +13,7 @@ from histeval.datasets.authorities import read_authority
 from histeval.datasets.base import Dataset
 from histeval.datasets.files import natural_key
 from histeval.datasets.layout import NOT_DOCUMENTS, Folder, described, open_folder
-from histeval.datasets.published import HEADLINE_FIELDS, INSCRIBED, OPTIONAL_FIELDS, description_of
+from histeval.datasets.published import AUTHORITIES, description_of, optional_fields, published_fields
 from histeval.datasets.records import read_records
 from histeval.datasets.settings import AuthoritySettings, Settings, TruthSettings
 from histeval.datasets.tables import Row, Table, read_table, split_cell
@@ -61,16 +61,19 @@ def load(path: Path | str, *, text: str = "reference", split: str = "test") -> D
     description = described(folder, description_of("letters", folder.name))
     plan = plan_of(folder.settings, description)
     records, notes = read_letters(folder, plan)
-    authorities, more = read_authorities(folder, description)
     description = replace(description, fields=occurring_fields(folder.settings, description, records))
+    authorities, more = read_authorities(folder, description)
     drafts = [Draft(record.id, record.truth, _attributes(record, description)) for record in records]
     return assemble(folder, description, drafts, authorities=authorities, notes=[*notes, *more])
 
 
 def plan_of(settings: Settings | None, description: Description) -> Plan:
     """What is read of a letter."""
-    if settings is None:
-        return Plan((*HEADLINE_FIELDS, *OPTIONAL_FIELDS), INSCRIBED, TruthSettings(), {}, ())
+    if settings is None or not settings.own_fields:
+        fields = (*published_fields(), *optional_fields())
+        if settings is None:
+            return Plan(fields, (), TruthSettings(), {}, ())
+        return Plan(fields, (), settings.truth, settings.columns, settings.attributes)
     names = {item.name for item in description.fields}
     inscribed = tuple(f"{f.name}_inscribed" for f in description.fields if f.authority is not None)
     return Plan(
@@ -85,11 +88,11 @@ def plan_of(settings: Settings | None, description: Description) -> Plan:
 def occurring_fields(
     settings: Settings | None, description: Description, records: Sequence[LetterRecord]
 ) -> tuple[Field, ...]:
-    """The described fields; in a published layout also the optional ones that occur in the truth."""
-    if settings is not None:
+    """The described fields; where no dataset.toml names them, also the optional ones that occur in the truth."""
+    if settings is not None and settings.own_fields:
         return description.fields
     occurring = {name for record in records for name in record.truth.fields}
-    return (*description.fields, *(item for item in OPTIONAL_FIELDS if item.name in occurring))
+    return tuple(item for item in (*description.fields, *optional_fields()) if item.headline or item.name in occurring)
 
 
 def read_letters(folder: Folder, plan: Plan) -> tuple[list[LetterRecord], list[str]]:
@@ -234,16 +237,20 @@ def authority_files(folder: Folder, description: Description) -> dict[str, Autho
     """The files of the authority lists, relative to the dataset folder."""
     if folder.settings is not None and folder.settings.authorities:
         return dict(folder.settings.authorities)
-    if folder.settings is not None and not any(item.authority == "persons" for item in description.fields):
-        return {}
-    for name in ("persons.json", "persons.csv"):
-        if (folder.truth / name).is_file():
-            return {"persons": AuthoritySettings((folder.truth / name).relative_to(folder.path).as_posix())}
-    raise DatasetError(
-        "holds neither persons.json nor persons.csv",
-        file=folder.truth,
-        remedy="Add the list of persons; without it no variant of a name can count",
-    )
+    found = {}
+    for name in AUTHORITIES:
+        if any(item.authority == name for item in description.fields):
+            for file in (folder.truth / f"{name}.json", folder.truth / f"{name}.csv"):
+                if file.is_file():
+                    found[name] = AuthoritySettings(file.relative_to(folder.path).as_posix())
+                    break
+    if "persons" not in found and any(item.authority == "persons" for item in description.fields):
+        raise DatasetError(
+            "holds neither persons.json nor persons.csv",
+            file=folder.truth,
+            remedy="Add the list of persons; without it no variant of a name can count",
+        )
+    return found
 
 
 def _attributes(record: LetterRecord, description: Description) -> dict[str, str]:

@@ -6,31 +6,27 @@ the publications cited below.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from histeval.tasks.description import Description, EntityType, Field
 
-HEADLINE_FIELDS = (
-    Field("send_date", "date", headline=True, title="date"),
-    Field("sender_persons", "person", "persons", headline=True, title="senders"),
-    Field("receiver_persons", "person", "persons", headline=True, title="receivers"),
-)
-"""The three fields of the published letters benchmark."""
+AUTHORITIES = ("persons", "organizations", "places", "ships")
+"""Authority lists that may stand beside published letters, as `NAME.json` or `NAME.csv`."""
 
-_OPTIONAL = (
-    Field("letter_title", "text", title="title"),
-    Field("sender_organization", "organisation", title="sending organisation"),
-    Field("receiver_organization", "organisation", title="receiving organisation"),
-    Field("mentioned_persons", "person", "persons", title="persons mentioned"),
-    Field("mentioned_places", "place", title="places mentioned"),
-    Field("mentioned_organizations", "organisation", title="organisations mentioned"),
-    Field("mentioned_ships", "text", title="ships mentioned"),
-)
-OPTIONAL_FIELDS = _OPTIONAL + tuple(
-    Field(f"{field.name}_inscribed", "text", title=f"{field.title}, as written") for field in _OPTIONAL
-)
-"""Fields the published benchmark names for later; each is scored by itself where a dataset has it."""
 
-INSCRIBED = ("sender_persons_inscribed", "receiver_persons_inscribed")
-"""Names as the letter writes them: read and kept, compared by `check` with the authority list, never scored."""
+def published_fields() -> tuple[Field, ...]:
+    """The fields of the published letters benchmark."""
+    from histeval.tasks.letters import PUBLISHED_FIELDS
+
+    return PUBLISHED_FIELDS
+
+
+def optional_fields() -> tuple[Field, ...]:
+    """Fields the published benchmark names for later; each is scored by itself where a ground truth records it."""
+    from histeval.tasks.letters import OPTIONAL_FIELDS
+
+    return OPTIONAL_FIELDS
+
 
 ENTITY_TYPES = (
     EntityType("PER", ("TITREH",), flat="PER", title="person or firm"),
@@ -63,7 +59,6 @@ LETTERS = Description(
     citation=f"{_RISE_CITATION}; scans doi:10.7891/e-manuscripta-54917",
     published="2025-04-11",
     source=_RISE,
-    fields=HEADLINE_FIELDS,
 )
 MANUSCRIPTS = Description(
     task="manuscripts",
@@ -106,7 +101,8 @@ def description_of(task: str, folder_name: str) -> Description:
     name: a stranger's letters in the same layout are the stranger's.
     """
     known = _KNOWN_FOLDERS.get(folder_name)
+    fields = published_fields() if task == "letters" else ()
     if known is not None and known.task == task:
-        return known
+        return replace(known, fields=fields)
     plain = DESCRIPTIONS[task]
-    return Description(task=task, name=folder_name, unit=plain.unit, fields=plain.fields, types=plain.types)
+    return Description(task=task, name=folder_name, unit=plain.unit, fields=fields, types=plain.types)

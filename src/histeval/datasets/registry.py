@@ -8,8 +8,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from histeval.datasets.base import Dataset
-from histeval.errors import UsageError
+from histeval.datasets.base import Dataset, Fault
+from histeval.errors import InputError, UsageError
 from histeval.tasks.registry import ALIASES
 
 ENTRY_POINTS = "histeval.datasets"
@@ -21,6 +21,11 @@ READERS = {
     "manuscripts": "histeval.datasets.manuscripts:load",
     "directories": "histeval.datasets.directories:load",
 }
+CHECKS = {
+    "letters": "histeval.datasets.checks.letters:check_letters",
+    "manuscripts": "histeval.datasets.checks.manuscripts:check_manuscripts",
+    "directories": "histeval.datasets.checks.directories:check_directories",
+}
 
 
 def load_dataset(task: str, path: Path | str, *, text: str = "reference", split: str = "test") -> Dataset:
@@ -30,20 +35,42 @@ def load_dataset(task: str, path: Path | str, *, text: str = "reference", split:
     listed, never opened. Raises DatasetError where the folder cannot be read, with file, line and remedy; UsageError
     for an unknown task, text or split. What is repaired or left out stands in the dataset's notes.
     """
+    found = _reader(task)(path, text=text, split=split)
+    if not isinstance(found, Dataset):
+        raise UsageError(f"the reader of {task!r} gives no dataset")
+    return found
+
+
+def check(task: str, path: Path | str) -> list[Fault]:
+    """Every fault of a dataset at once, by file and line; empty where there is none.
+
+    What is merely worth knowing has `error` false. Raises DatasetError only where `path` is no dataset folder at all,
+    UsageError for an unknown task. A dataset of a task from outside is read, and the first fault is reported.
+    """
+    name = ALIASES.get(task, task)
+    if name in CHECKS:
+        module, _, function = CHECKS[name].partition(":")
+        checker: Callable[[Path | str], list[Fault]] = getattr(import_module(module), function)
+        return checker(path)
+    try:
+        _reader(name)(path, text="reference", split="all")
+    except InputError as fault:
+        return [Fault(str(fault.file or path), fault.line, fault.what, fault.remedy, fault.item)]
+    return []
+
+
+def _reader(task: str) -> Callable[..., Any]:
     name = ALIASES.get(task, task)
     if name in READERS:
         module, _, function = READERS[name].partition(":")
         reader: Callable[..., Any] = getattr(import_module(module), function)
-    else:
-        points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-        if name not in points:
-            known = ", ".join((*READERS, *sorted(points)))
-            raise UsageError(f"no reader of datasets knows the task {name!r}; there are {known}")
-        try:
-            reader = points[name].load()
-        except Exception as fault:
-            raise UsageError(f"the reader {name!r} from {points[name].value} cannot be loaded: {fault}") from fault
-    found = reader(path, text=text, split=split)
-    if not isinstance(found, Dataset):
-        raise UsageError(f"the reader of {name!r} gives no dataset")
-    return found
+        return reader
+    points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    if name not in points:
+        known = ", ".join((*READERS, *sorted(points)))
+        raise UsageError(f"no reader of datasets knows the task {name!r}; there are {known}")
+    try:
+        loaded: Callable[..., Any] = points[name].load()
+    except Exception as fault:
+        raise UsageError(f"the reader {name!r} from {points[name].value} cannot be loaded: {fault}") from fault
+    return loaded

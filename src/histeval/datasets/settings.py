@@ -13,7 +13,7 @@ from typing import Any
 
 from histeval.datasets.base import Fault
 from histeval.datasets.files import inside, read_text
-from histeval.datasets.published import DESCRIPTIONS, HEADLINE_FIELDS
+from histeval.datasets.published import AUTHORITIES, DESCRIPTIONS, published_fields
 from histeval.errors import DatasetError
 from histeval.tasks.description import KINDS, Description, EntityType, Field
 
@@ -67,6 +67,8 @@ class Settings:
     attributes_file: str = ""
     images: str = "images"
     split: str = ""
+    own_fields: bool = False
+    """Whether it names the fields itself; else the published ones are read, and the optional ones that occur."""
 
 
 def read_settings(folder: Path) -> Settings | None:
@@ -135,7 +137,7 @@ class _Reader:
         types = self.types()
         authorities = self.authorities()
         for item in fields:
-            usual = item.authority == "persons" and not authorities
+            usual = item.authority in AUTHORITIES and not authorities
             if item.authority is not None and item.authority not in authorities and not usual:
                 remedy = f'Write {item.authority} = "FILE.csv" under [authorities]'
                 self.fault(f"fields.{item.name}", f"there is no authority list {item.authority!r}", remedy, item.name)
@@ -151,7 +153,7 @@ class _Reader:
             citation=words["citation"],
             published=self.day(),
             source=words["source"],
-            fields=fields or (HEADLINE_FIELDS if task == "letters" else ()),
+            fields=fields or (published_fields() if task == "letters" else ()),
             types=types,
             profile=words["profile"],
             prompt=words["prompt"] or self.prompt(),
@@ -180,6 +182,7 @@ class _Reader:
             self.path(self.text(self.table, "attributes_file", ""), "attributes_file"),
             self.path(self.text(self.table, "images", ""), "images") or "images",
             self.path(self.text(split, "file", "", "split"), "split.file"),
+            bool(fields),
         )
 
     def fields(self) -> tuple[tuple[Field, ...], dict[str, str]]:
@@ -207,7 +210,7 @@ class _Reader:
                 columns[name] = table["column"]
         if fields and not any(item.headline for item in fields):
             # No field is marked: the published ones lead where the dataset has them, else all do.
-            usual = {item.name for item in HEADLINE_FIELDS} & {item.name for item in fields}
+            usual = {item.name for item in published_fields() if item.headline} & {item.name for item in fields}
             leading = usual or {item.name for item in fields}
             fields = [Field(f.name, f.kind, f.authority, f.name in leading, f.title) for f in fields]
         return tuple(fields), columns
