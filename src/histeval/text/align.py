@@ -21,6 +21,7 @@ from histeval.text.normalise import Unit
 
 Tag = Literal["equal", "replace", "insert", "delete"]
 Bias = Literal["left", "right"]
+_Step = tuple[Tag, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Alignment:
     hypothesis: str
     unit: Unit
     blocks: tuple[Block, ...]
-    _steps: tuple[tuple[Tag, int, int, int, int], ...]
+    _steps: tuple[_Step, ...]
     _reference_bounds: Sequence[int]
     _hypothesis_bounds: Sequence[int]
 
@@ -82,18 +83,27 @@ class Alignment:
         if run:
             yield _joined(run)
 
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        """Every changed unit with what it became: ("a", "o") replaced, ("a", "") deleted, ("", "o") inserted."""
-        for tag, i, end, j, j_end in self._steps:
-            if tag == "replace":
-                for k in range(end - i):
-                    yield self._unit(i + k, None)[0], self._unit(None, j + k)[1]
-            elif tag == "delete":
-                for k in range(i, end):
-                    yield self._unit(k, None)
-            elif tag == "insert":
-                for k in range(j, j_end):
-                    yield self._unit(None, k)
+    def changes(self) -> Iterator[list[tuple[str, str]]]:
+        """The changed units of each changed run: ("a", "o") replaced, ("a", "") deleted, ("", "o") inserted.
+
+        >>> list(align("amen", "omens").changes())
+        [[('a', 'o')], [('', 's')]]
+        """
+        for changed, run in groupby(self._steps, key=lambda step: step[0] != "equal"):
+            if changed:
+                yield [pair for step in run for pair in self._pairs(step)]
+
+    def _pairs(self, step: _Step) -> Iterator[tuple[str, str]]:
+        tag, i, i_end, j, j_end = step
+        if tag == "replace":
+            for k in range(i_end - i):
+                yield self._unit(i + k, None)[0], self._unit(None, j + k)[1]
+        elif tag == "delete":
+            for k in range(i, i_end):
+                yield self._unit(k, None)
+        else:
+            for k in range(j, j_end):
+                yield self._unit(None, k)
 
     def _unit(self, i: int | None, j: int | None) -> tuple[str, str]:
         a, b = self._reference_bounds, self._hypothesis_bounds
@@ -178,6 +188,35 @@ def _bounds(text: str, unit: Unit) -> Sequence[int]:
     return [0, *bounds[1:], len(text)] if bounds else [0]
 
 
+def _tidied(steps: Iterable[_Step], a: Sequence[object], b: Sequence[object]) -> list[_Step]:
+    """The same alignment with gaps joined where an equal stretch between two of them can move to one of their ends.
+
+    Without it a missing line comes out in shreds: the last letter before it is matched somewhere inside.
+    """
+    done: list[_Step] = []
+    todo = list(steps)[::-1]
+    while todo:
+        tag, i, i_end, j, j_end = todo.pop()
+        if done and done[-1][0] == tag:
+            _, i, _, j, _ = done.pop()
+        done.append((tag, i, i_end, j, j_end))
+        if len(done) < 3 or tag not in ("delete", "insert") or done[-3][0] != tag or done[-2][0] != "equal":
+            continue
+        (_, i, _, j, _), (_, middle, _, their_middle, _) = done[-3:-1]
+        length = done[-2][2] - middle
+        text, start, middle, end = (a, i, middle, i_end) if tag == "delete" else (b, j, their_middle, j_end)
+        kept = text[middle : middle + length]
+        if text[start : start + length] == kept:
+            done[-3:] = []
+            todo.append((tag, i + length, i_end, j + length, j_end))
+            todo.append(("equal", i, i + length, j, j + length))
+        elif text[end - length : end] == kept:
+            done[-3:] = []
+            todo.append(("equal", i_end - length, i_end, j_end - length, j_end))
+            todo.append((tag, i, i_end - length, j, j_end - length))
+    return done
+
+
 def align(reference: str, hypothesis: str, unit: Unit = "character") -> Alignment:
     """A global alignment with the fewest edits. Among several of them one is chosen, always the same.
 
@@ -195,9 +234,15 @@ def align(reference: str, hypothesis: str, unit: Unit = "character") -> Alignmen
         raise UsageError(f"there is no unit {unit!r}; there are {', '.join(UNITS)}")
     a, b = units(reference, hypothesis, unit)
     ours, theirs = _bounds(reference, unit), _bounds(hypothesis, unit)
-    steps: tuple[tuple[Tag, int, int, int, int], ...] = tuple(
-        (cast(Tag, step.tag), step.src_start, step.src_end, step.dest_start, step.dest_end)
-        for step in opcodes(a, b, score_hint=edits(a, b))
+    steps = tuple(
+        _tidied(
+            (
+                (cast(Tag, step.tag), step.src_start, step.src_end, step.dest_start, step.dest_end)
+                for step in opcodes(a, b, score_hint=edits(a, b))
+            ),
+            a,
+            b,
+        )
     )
     blocks = tuple(
         Block(tag, ours[i], ours[i_end], theirs[j], theirs[j_end], 0 if tag == "equal" else max(i_end - i, j_end - j))
