@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
+from histeval._version import version
 from histeval.errors import HistevalError
 
 COMMANDS = {
@@ -23,12 +24,10 @@ COMMANDS = {
 
 def build() -> App:
     """The command line as a cyclopts app."""
-    from histeval.runs.signature import histeval_version
-
     app = App(
         name="histeval",
         help="Which system reads my historical documents best, how sure is that, and why does it fail?",
-        version=histeval_version,
+        version=version,
         version_flags=["--version"],
     )
     for name, (place, text) in COMMANDS.items():

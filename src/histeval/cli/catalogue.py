@@ -18,13 +18,11 @@ def tasks(task: str | None = None, /, *, format: Literal["table", "json"] = "tab
     from histeval.cli.show import console, print_json, rules_table
     from histeval.tasks import get_task, task_names
     from histeval.tasks.base import PROTOCOLS, Rule
+    from histeval.tasks.description import Context
 
     for name in [get_task(task).name] if task else task_names():
         found = get_task(name)
-        protocol = found.protocol()
-        from histeval.tasks.description import Context
-
-        scorer = found.scorer(Context(found.default_description()), protocol)
+        scorer = found.scorer(Context(found.default_description()), found.protocol())
         if format == "json":
             print_json(
                 {
@@ -49,6 +47,7 @@ def tasks(task: str | None = None, /, *, format: Literal["table", "json"] = "tab
             continue
         out = console()
         out.print(f"[bold]{found.name}[/] (alias {found.alias}): {found.title}")
-        out.print(f"  {found.summary}", highlight=False)
-        out.print(f"  metrics: {', '.join(m.name for m in scorer.metrics[:12])}{' ...' if len(scorer.metrics) > 12 else ''}", highlight=False)
+        out.print(f"  {found.summary}")
+        names = [metric.name for metric in scorer.metrics]
+        out.print(f"  metrics: {', '.join(names[:12])}{' ...' if len(names) > 12 else ''}", markup=False)
         out.print(rules_table(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,7 +26,7 @@ def get(
     from_
         A folder or an address that mirrors the published files.
     """
-    from histeval.cli.show import console, plain
+    from histeval.cli.show import console, plain, progress
     from histeval.datasets import fetch
 
     out = console()
@@ -36,27 +35,10 @@ def get(
             out.print(f"[bold]{collection.name}[/]  {len(collection.files)} files, {collection.bytes / 1e6:.0f} MB")
         return
     target = to or Path(name)
-    with progress_line() as tell:
+    with progress(f"fetching {name}") as tell:
         done = fetch.get(name, target, source=from_, progress=tell)
     out.print(f"{plain(str(target))}: {done.fetched} files fetched, {done.kept} were there and unchanged")
     out.print(f"next: [bold]histeval check {done.task} {plain(str(done.dataset))}[/]")
-
-
-class progress_line:  # noqa: N801 - used like a function
-    """One line that is written over while files come in; silent where nobody looks at a terminal."""
-
-    def __enter__(self) -> progress_line:
-        return self
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Says how far it is."""
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[K{done}/{total} {what[-60:]}")
-            sys.stderr.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
 
 
 def import_(task: str, source: list[Path], /, *, out: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from histeval.errors import MissingExtraError
@@ -24,6 +25,25 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error; the function it gives takes (now at, done, total). Silent in a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    terminal = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+    with Progress(
+        *columns, TimeRemainingColumn(), console=terminal, transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
+        task = bar.add_task(plain(what), total=None)
+
+        def tell(now: str, done: int, total: int) -> None:
+            bar.update(task, description=f"{plain(what)} {plain(now[-40:])}", completed=done, total=total)
+
+        yield tell
 
 
 def print_json(value: Any) -> None:

@@ -1,1 +1,20 @@
 """Runs: answers on disk, their scores, their signatures."""
+
+from histeval.runs.answers import AnswerSet, open_answers
+from histeval.runs.compare import Comparison, compare_scores
+from histeval.runs.library import score
+from histeval.runs.score import Score, Selection, score_paths, score_run
+from histeval.runs.signature import Signature
+
+__all__ = [
+    "AnswerSet",
+    "Comparison",
+    "Score",
+    "Selection",
+    "Signature",
+    "compare_scores",
+    "open_answers",
+    "score",
+    "score_paths",
+    "score_run",
+]

@@ -293,7 +293,9 @@ def choose(
     return chosen, notes
 
 
-def _table(scorer: Scorer, rows: Mapping[str, DocumentScore], by_id: Mapping[str, Document], unit: str | None) -> CountTable:
+def _table(
+    scorer: Scorer, rows: Mapping[str, DocumentScore], by_id: Mapping[str, Document], unit: str | None
+) -> CountTable:
     values = np.array([row.counts for row in rows.values()], dtype=np.int64)
     units = tuple(_unit(by_id[name], unit) for name in rows)
     return CountTable(scorer.columns, tuple(rows), units, values)
@@ -319,9 +321,7 @@ def _groups(documents: Sequence[Document], by: str | None) -> Iterator[tuple[dic
         yield {by: value}, part
 
 
-def _suspect(
-    scorer: Scorer, chosen: Sequence[Document], answers: AnswerSet, readings: Mapping[str, Any]
-) -> str | None:
+def _suspect(scorer: Scorer, chosen: Sequence[Document], answers: AnswerSet, readings: Mapping[str, Any]) -> str | None:
     from histeval.runs.suspect import suspect
 
     truths = {document.id: document.truth for document in chosen}

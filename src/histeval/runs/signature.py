@@ -7,21 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 
+from histeval._version import version
 from histeval.datasets.base import Dataset
 from histeval.tasks.base import Protocol
 
 RESAMPLES = 10_000
 SEED = 1
-
-
-def histeval_version() -> str:
-    """The version of the installed package."""
-    try:
-        return version("histeval")
-    except PackageNotFoundError:  # pragma: no cover - a source tree that was never installed
-        return "unknown"
 
 
 @dataclass(frozen=True)
@@ -47,7 +39,7 @@ class Signature:
         parts += [
             f"unit={self.unit}",
             f"ci=expanded,{self.resamples},seed{self.seed}",
-            f"histeval={histeval_version()}",
+            f"histeval={version()}",
         ]
         return "|".join(part.replace("\n", " ") for part in parts)
 
