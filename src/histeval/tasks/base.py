@@ -216,7 +216,7 @@ class Task(ABC):
             "additionalProperties": False,
         }
 
-    def check_rules(self, rules: Mapping[str, RuleValue]) -> None:
+    def check_rules(self, rules: Mapping[str, RuleValue]) -> None:  # noqa: B027 (nothing to check by default)
         """Raises UsageError where rules contradict each other."""
 
     def protocol(self, name: str = "documented", overrides: Mapping[str, str | RuleValue] | None = None) -> Protocol:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from histeval.errors import UsageError
-from histeval.stats.metrics import Floats, Metric, divide, f_score
+from histeval.stats.metrics import Floats, Metric, divide, f_score, mean_of
 from histeval.tasks import letters_reading as reading
 from histeval.tasks.base import (
     FAILURES,
@@ -478,8 +478,8 @@ def f1_macro(groups: Groups, zero: float, sums: Floats) -> Floats:
     """The plain mean of the F1 of several fields; sums have the shape (..., columns)."""
     if not groups:
         return np.full(np.shape(sums)[:-1], zero)
-    result: Floats = sum(f_score(*(sums[..., column] for column in group), zero) for group in groups) / len(groups)
-    return result
+    parts = [f_score(sums[..., tp], sums[..., fp], sums[..., fn], zero) for tp, fp, fn in groups]
+    return np.asarray(mean_of(parts, zero))
 
 
 def _f1(tp: int, fp: int, fn: int, zero: float) -> float:
@@ -493,7 +493,8 @@ def _f1(tp: int, fp: int, fn: int, zero: float) -> float:
 
 def f1_micro_exact(groups: Groups, zero: float, digits: int | None, sums: NDArray[np.int64]) -> float:
     """The point value of micro F1, rounded as Python rounds where the protocol says so."""
-    value = _f1(*(int(sum(sums[group[i]] for group in groups)) for i in range(3)), zero)
+    tp, fp, fn = (sum(int(sums[group[i]]) for group in groups) for i in range(3))
+    value = _f1(tp, fp, fn, zero)
     return value if digits is None else round(value, digits)
 
 
@@ -505,5 +506,5 @@ def f1_macro_exact(groups: Groups, zero: float, digits: int | None, sums: NDArra
     """
     if not groups:
         return zero
-    value = math.fsum(_f1(*(int(sums[column]) for column in group), zero) for group in groups) / len(groups)
+    value = math.fsum(_f1(int(sums[tp]), int(sums[fp]), int(sums[fn]), zero) for tp, fp, fn in groups) / len(groups)
     return value if digits is None else round(value, digits)

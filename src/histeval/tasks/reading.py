@@ -40,10 +40,10 @@ REFUSED = {"content_filter", "safety", "refusal", "recitation", "blocklist", "pr
 
 REFUSAL = re.compile(
     r"""\b(?:
-      i(?:'|’)?m\s+(?:really\s+|very\s+)?(?:sorry|unable|not\s+able|afraid) | i\s+am\s+(?:sorry|unable|not\s+able|afraid)
+      i(?:(?:'|’)?m|\s+am)\s+(?:really\s+|very\s+)?(?:sorry|unable|not\s+able|afraid)
     | i\s+(?:cannot|can\s*not|can(?:'|’)t|won(?:'|’)t|must\s+decline|apologi[sz]e) | sorry,\s+(?:but\s+)?i
     | as\s+an\s+ai | unable\s+to\s+(?:process|assist|help|comply|read|transcribe)
-    | (?:es\s+)?tut\s+mir\s+(?:sehr\s+)?leid | ich\s+(?:kann|darf)\b[^.]{0,80}\bnicht | ich\s+bin\s+nicht\s+in\s+der\s+lage
+    | tut\s+mir\s+(?:sehr\s+)?leid | ich\s+(?:kann|darf)\b[^.]{0,80}\bnicht | ich\s+bin\s+nicht\s+in\s+der\s+lage
     | je\s+suis\s+(?:vraiment\s+)?d[ée]sol[ée]e? | d[ée]sol[ée]e?,\s+(?:mais\s+)?je | je\s+ne\s+(?:peux|puis)\s+pas
     | mi\s+dispiace | non\s+(?:posso|sono\s+in\s+grado) | lo\s+siento | no\s+puedo | desculpe | n[ãa]o\s+posso
     | het\s+spijt\s+me | ik\s+kan\b[^.]{0,80}\bniet | przepraszam | nie\s+mog[ęe] | jag\s+kan\s+(?:tyvärr\s+)?inte
@@ -60,10 +60,15 @@ Find = Callable[[Any, list[str]], Any]
 """A task's search for its record in a decoded value: the record or None; it appends repairs to the list."""
 
 
-def read_tolerant(answer: Answer, find: Find) -> Reading:
+Merge = Callable[[list[tuple[Any, list[str]]]], "tuple[Any, list[str]] | None"]
+"""A task's way to make one record of several, each with its repairs; None where they are not parts of one."""
+
+
+def read_tolerant(answer: Answer, find: Find, merge: Merge | None = None) -> Reading:
     """The record of an answer, in whatever wrapping it came.
 
-    Where several records stand in one text (a draft, then the final one), the last counts.
+    Where several records stand in one text (a draft, then the final one), the last counts, unless `merge` says that
+    they are parts of one.
 
     >>> find = lambda value, repairs: value if isinstance(value, dict) and "a" in value else None
     >>> read_tolerant(Answer("d", text='Here it is: {"a": 1,} as asked.'), find)  # doctest: +ELLIPSIS
@@ -77,13 +82,13 @@ def read_tolerant(answer: Answer, find: Find) -> Reading:
     text = answer.text if answer.record is None else answer.record
     repairs: list[str] = []
     if not isinstance(text, str):
-        return _finish([(text, repairs)], find, answer) or _unreadable(answer, "", [text], at_end=False)
+        return _finish([(text, repairs)], find, merge, answer) or _unreadable(answer, "", [text], at_end=False)
     if answer.record is not None:
         repairs.append("record given as text")
     if len(text) > MAX_CHARACTERS:
         return _too_long(text)
     values, at_end = decode_all(text, repairs)
-    return _finish(values, find, answer) or _unreadable(answer, text, [value for value, _ in values], at_end)
+    return _finish(values, find, merge, answer) or _unreadable(answer, text, [value for value, _ in values], at_end)
 
 
 def read_published(answer: Answer) -> Reading:
@@ -217,7 +222,7 @@ def _scan(text: str, repairs: list[str]) -> tuple[list[tuple[Any, list[str]]], b
     return values, False
 
 
-def _finish(values: list[tuple[Any, list[str]]], find: Find, answer: Answer) -> Reading | None:
+def _finish(values: list[tuple[Any, list[str]]], find: Find, merge: Merge | None, answer: Answer) -> Reading | None:
     found = []
     for value, repairs in values:
         record = find(value, repairs)
@@ -225,8 +230,9 @@ def _finish(values: list[tuple[Any, list[str]]], find: Find, answer: Answer) -> 
             found.append((record, repairs))
     if not found:
         return None
-    record, repairs = found[-1]
-    if len(found) > 1:
+    together = merge(found) if merge and len(found) > 1 else None
+    record, repairs = together or found[-1]
+    if len(found) > 1 and together is None:
         repairs.append(f"{len(found)} records in one answer, the last one read")
     if (answer.finish or "").lower() in CUT_OFF:
         repairs.append("finished for length, but the record is complete")
