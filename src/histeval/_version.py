@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 
+
+@cache
 def version() -> str:
     """The version, from the package's metadata."""
     from importlib.metadata import PackageNotFoundError
