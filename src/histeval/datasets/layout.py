@@ -8,7 +8,7 @@ from pathlib import Path
 
 from histeval.datasets.files import list_folder, shown
 from histeval.datasets.images import images_of
-from histeval.datasets.published import AUTHORITIES
+from histeval.datasets.published import AUTHORITIES, KNOWN_FOLDERS
 from histeval.datasets.settings import FILE, Settings, read_settings
 from histeval.errors import DatasetError
 from histeval.tasks.description import Description
@@ -40,7 +40,7 @@ class Folder:
 
 def open_folder(path: Path | str, task: str, *, settings: Settings | None = None) -> Folder:
     """The dataset folder at `path`; raises DatasetError where it is none or is for another task."""
-    path = folder_at(path)
+    path = _below(folder_at(path), task)
     if settings is None:
         settings = read_settings(path)
     found = settings.description.task if settings is not None else ""
@@ -59,6 +59,18 @@ def folder_at(path: Path | str) -> Path:
         raise DatasetError(what, file=shown(path), remedy="`histeval get` fetches the published datasets")
     if path.resolve().name in TRUTH_FOLDERS and not (path / FILE).is_file():
         return path.parent if path.name in TRUTH_FOLDERS else path.resolve().parent
+    return path
+
+
+def _below(path: Path, task: str) -> Path:
+    """The folder of a published dataset where `path` is the one above it, as `histeval get` and the repository lay
+    it; else `path` itself."""
+    if (path / FILE).is_file() or any((path / name).is_dir() for name in TRUTH_FOLDERS):
+        return path
+    for name, published in KNOWN_FOLDERS.items():
+        for folder in (path / name, path / "benchmarks" / name):
+            if published.task == task and any((folder / truth).is_dir() for truth in TRUTH_FOLDERS):
+                return folder
     return path
 
 

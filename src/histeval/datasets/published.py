@@ -91,7 +91,7 @@ DIRECTORIES = Description(
 
 DESCRIPTIONS = {"letters": LETTERS, "manuscripts": MANUSCRIPTS, "directories": DIRECTORIES}
 
-_KNOWN_FOLDERS = {"business_letters": LETTERS, "metadata_extraction": LETTERS, "medieval_manuscripts": MANUSCRIPTS}
+KNOWN_FOLDERS = {"business_letters": LETTERS, "metadata_extraction": LETTERS, "medieval_manuscripts": MANUSCRIPTS}
 
 
 def description_of(task: str, folder_name: str) -> Description:
@@ -100,7 +100,7 @@ def description_of(task: str, folder_name: str) -> Description:
     Licence, citation and day of publication are those of the published dataset only where the folder bears its
     name: a stranger's letters in the same layout are the stranger's.
     """
-    known = _KNOWN_FOLDERS.get(folder_name)
+    known = KNOWN_FOLDERS.get(folder_name)
     fields = published_fields() if task == "letters" else ()
     if known is not None and known.task == task:
         return replace(known, fields=fields)
