@@ -11,6 +11,8 @@ from cyclopts import App, CycloptsError
 from histeval._version import version
 from histeval.errors import HistevalError
 
+INTERNAL = "a fault of Histeval itself, please report it"
+
 COMMANDS = {
     "tasks": ("catalogue:tasks", "Tasks, metrics, protocols and their rules."),
     "get": ("documents:get", "Fetch a published dataset; every file is checked, an interrupted fetch goes on."),
@@ -53,6 +55,10 @@ def run(words: Sequence[str]) -> int:
         return _refuse(f"{fault.filename or 'the output'}: {(fault.strerror or str(fault)).lower()}")
     except MemoryError:
         return _refuse("the memory of this machine does not suffice for this input")
+    except Exception as fault:
+        if os.environ.get("HISTEVAL_TRACEBACK"):
+            raise
+        return _refuse(f"{INTERNAL}: {type(fault).__name__}: {fault}. With HISTEVAL_TRACEBACK=1 it says where")
     except KeyboardInterrupt:
         print("histeval: stopped; the same command goes on where it was", file=sys.stderr)
         return 130

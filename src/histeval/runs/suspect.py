@@ -187,6 +187,8 @@ def _parts(value: Any) -> dict[str, str]:
         return {name: _text(values) for name, values in value.fields.items()}
     if isinstance(value, PageTruth):
         return {"text": _page(fields for _, fields in value.folios)}
+    if isinstance(value, (list, tuple)):
+        return {"text": _page(folio for folio in value if isinstance(folio, Mapping))}
     if isinstance(value, Mapping):
         if isinstance(value.get("metadata"), Mapping):
             return _parts(value["metadata"])
