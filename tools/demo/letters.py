@@ -32,7 +32,7 @@ PERSONS = (
     Person(
         "L01",
         "Halbwachs, Theodor",
-        "L01, Halbwachs, Theodor, Theodor Halbwachs, Th. Halbwachs, Herrn Direktor Halbwachs, "
+        "Theodor Halbwachs, Th. Halbwachs, Herrn Direktor Halbwachs, "
         "Herr Direktor Halbwachs, Direktor Halbwachs, Halbwachs",
         "1874",
         "1946-11-02",
@@ -42,7 +42,7 @@ PERSONS = (
     Person(
         "L02",
         "Terhoeven, Wilhelm",
-        "L02, Terhoeven, Wilhelm, Wilhelm Terhoeven, W. Terhoeven, Wilh. Terhoeven, "
+        "Wilhelm Terhoeven, W. Terhoeven, Wilh. Terhoeven, "
         "Herrn Wilhelm Terhoeven, Herr Terhoeven, Herrn Terhoeven, Terhoeven",
         "1869-04-30",
         "",
@@ -52,8 +52,7 @@ PERSONS = (
     Person(
         "L03",
         "Zurlinden, Anna",
-        "L03, Zurlinden, Anna, Anna Zurlinden, A. Zurlinden, Fräulein Zurlinden, "
-        "Fräulein A. Zurlinden, Frl. Zurlinden, A. Z.",
+        "Anna Zurlinden, A. Zurlinden, Fräulein Zurlinden, Fräulein A. Zurlinden, Frl. Zurlinden, A. Z.",
         "1897-09-12",
         "1981",
         "Erste Prokuristin der Hafengesellschaft",
@@ -62,7 +61,7 @@ PERSONS = (
     Person(
         "L04",
         "Brandt-Hellweg, Eduard",
-        "L04, Brandt-Hellweg, Eduard, Eduard Brandt-Hellweg, Ed. Brandt-Hellweg, Eduard Brandt, "
+        "Eduard Brandt-Hellweg, Ed. Brandt-Hellweg, Eduard Brandt, "
         "Ed. Brandt, Herrn Präsident Brandt, Herrn Präsidenten Ed. Brandt-Hellweg, Präsident Brandt, "
         "Herr Präsident",
         "1861",
@@ -73,7 +72,7 @@ PERSONS = (
     Person(
         "L05",
         "Kesselring, Otto",
-        "L05, Kesselring, Otto, Otto Kesselring, O. Kesselring, Herrn Otto Kesselring, Herr Kesselring, Kesselring",
+        "Otto Kesselring, O. Kesselring, Herrn Otto Kesselring, Herr Kesselring, Kesselring",
         "1859",
         "1935-01-17",
         "Bankier",
@@ -82,7 +81,7 @@ PERSONS = (
     Person(
         "L06",
         "Overbeek, Cornelis",
-        "L06, Overbeek, Cornelis, Cornelis Overbeek, C. Overbeek, Herrn C. Overbeek, Heer Overbeek, Overbeek",
+        "Cornelis Overbeek, C. Overbeek, Herrn C. Overbeek, Heer Overbeek, Overbeek",
         "",
         "",
         "Spediteur in Rotterdam",
@@ -91,7 +90,7 @@ PERSONS = (
     Person(
         "L07",
         "Lüders, Karl",
-        "L07, Lüders, Karl, Karl Lüders, K. Lüders, Carl Lüders, Herrn Lüders, Herr Lüders, Lüders",
+        "Karl Lüders, K. Lüders, Carl Lüders, Herrn Lüders, Herr Lüders, Lüders",
         "1880-02-08",
         "",
         "Schiffbauer",
@@ -100,7 +99,7 @@ PERSONS = (
     Person(
         "L08",
         "Mettler, Jakob",
-        "L08, Mettler, Jakob, Jakob Mettler, Jak. Mettler, J. Mettler, Schiffsführer Mettler, Mettler",
+        "Jakob Mettler, Jak. Mettler, J. Mettler, Schiffsführer Mettler, Mettler",
         "1888",
         "",
         "Führer des Motorbootes Wasseramsel",
