@@ -190,6 +190,12 @@ class Scorer(ABC):
         return []
 
 
+def check_rounding(digits: RuleValue) -> None:
+    """Raises UsageError where `digits` is no whole number from 0 to 10, nor None."""
+    if digits is not None and not (isinstance(digits, int) and 0 <= digits <= 10):
+        raise UsageError(f"rule rounding takes a whole number from 0 to 10 or none, not {digits}")
+
+
 class Task(ABC):
     """A task: its rules, and a scorer for each dataset and protocol."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from histeval.errors import UsageError
-from histeval.stats.metrics import Floats, Metric, divide, f_score, mean_of
+from histeval.stats.metrics import Metric
 from histeval.tasks import letters_reading as reading
 from histeval.tasks.base import (
     FAILURES,
@@ -27,9 +28,11 @@ from histeval.tasks.base import (
     RuleValue,
     Scorer,
     Task,
+    check_rounding,
 )
 from histeval.tasks.dates import century_of, date_value
 from histeval.tasks.description import Context, Description, Field
+from histeval.tasks.letters_metrics import f1_macro, f1_macro_exact, f1_micro, f1_micro_exact, ratio
 from histeval.tasks.names import NameMatcher, bare_name
 from histeval.tasks.reading import READING
 from histeval.tasks.truth import LetterTruth
@@ -171,6 +174,10 @@ class LettersTask(Task):
 
         return letter_schema(context.description)
 
+    def check_rules(self, rules: Mapping[str, RuleValue]) -> None:
+        """Raises UsageError where rounding is not to a whole number of decimals."""
+        check_rounding(rules["rounding"])
+
     def protocol(self, name: str = "documented", overrides: Mapping[str, str | RuleValue] | None = None) -> Protocol:
         """The protocol `name`, with single rules overridden.
 
@@ -287,6 +294,9 @@ class LettersScorer(Scorer):
             silent = sum(truth.signed is None for truth in truths)
             if silent:
                 lines.append(f"{silent} letters do not say whether they are signed and were taken as unsigned")
+        for field in self.fields:
+            if field.authority and field.authority not in self.context.authorities:
+                lines.append(f"there is no authority list {field.authority}: {field.name} is compared without one")
         codes: dict[str, int] = {}
         for _, row in rows:
             for shown in row.fields.values():
@@ -357,8 +367,9 @@ class LettersScorer(Scorer):
         expected: list[str] = []
         dropped: list[str] = []
         reasons: list[dict[str, str]] = []
+        bare = _BARE.get(field.kind, bare_name)
         for value in values:
-            name, how = bare_name(value) if value[:1] in ("<", " ") or value[-1:] == " " else (value, "")
+            name, how = bare(value)
             if name == "None" or not name:
                 continue
             if how and how not in fast.inferred:
@@ -372,7 +383,7 @@ class LettersScorer(Scorer):
         wrong: dict[str, str] = {}
         found: list[str] = []
         for value in predicted:
-            name, _ = bare_name(value)
+            name, _ = bare(value)
             match = matcher.match(name, selected, inferred)
             found.append(name)
             if match.hit:
@@ -441,6 +452,21 @@ class _Settings:
         return text == "null"
 
 
+def _bare_text(value: str) -> tuple[str, str]:
+    return value.strip(), ""
+
+
+def _bare_number(value: str) -> tuple[str, str]:
+    """A number in one form, so that 12, 12.0 and 012 are the same."""
+    try:
+        return format(Decimal(value.strip()).normalize(), "f") if len(value) < 40 else value, ""
+    except InvalidOperation:
+        return value.strip(), ""
+
+
+_BARE = {"text": _bare_text, "number": _bare_number}
+
+
 def _reason(name: str, side: str, counts: str, code: str, why: str) -> dict[str, str]:
     return {"name": name, "side": side, "counts": counts, "code": code, "why": why}
 
@@ -448,63 +474,3 @@ def _reason(name: str, side: str, counts: str, code: str, why: str) -> dict[str,
 def _missed(name: str, failure: str | None) -> dict[str, str]:
     why = f"the answer failed: {FAILURES.get(failure, failure)}" if failure else "not named"
     return _reason(name, "expected", "fn", "missed", why)
-
-
-Groups = tuple[tuple[int, int, int], ...]
-
-
-def _pick(sums: Any, columns: Sequence[int]) -> Any:
-    return sum(sums[..., column] for column in columns)
-
-
-def ratio(over: Sequence[int], under: Sequence[int], zero: float, sums: Floats) -> Floats:
-    """The sum of some columns divided by the sum of others; sums have the shape (..., columns)."""
-    result: Floats = divide(_pick(sums, over), _pick(sums, under), zero)
-    return result
-
-
-def f1_micro(groups: Groups, zero: float, sums: Floats) -> Floats:
-    """F1 of the counts (TP, FP, FN) of several fields added up; sums have the shape (..., columns).
-
-    >>> float(f1_micro(((0, 1, 2), (3, 4, 5), (6, 7, 8)), 0.0, np.array([1, 0, 0, 0, 1, 2, 1, 1, 0])))
-    0.5
-    """
-    tp, fp, fn = (_pick(sums, [group[i] for group in groups]) for i in range(3))
-    result: Floats = f_score(tp, fp, fn, zero)
-    return result
-
-
-def f1_macro(groups: Groups, zero: float, sums: Floats) -> Floats:
-    """The plain mean of the F1 of several fields; sums have the shape (..., columns)."""
-    if not groups:
-        return np.full(np.shape(sums)[:-1], zero)
-    parts = [f_score(sums[..., tp], sums[..., fp], sums[..., fn], zero) for tp, fp, fn in groups]
-    return np.asarray(mean_of(parts, zero))
-
-
-def _f1(tp: int, fp: int, fn: int, zero: float) -> float:
-    """F1 = 2PR/(P+R) in this order, since the published values come out bit for bit only so."""
-    if tp + fp + fn == 0:
-        return zero
-    precision = tp / (tp + fp) if tp + fp else 0.0
-    recall = tp / (tp + fn) if tp + fn else 0.0
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
-def f1_micro_exact(groups: Groups, zero: float, digits: int | None, sums: NDArray[np.int64]) -> float:
-    """The point value of micro F1, rounded as Python rounds where the protocol says so."""
-    tp, fp, fn = (sum(int(sums[group[i]]) for group in groups) for i in range(3))
-    value = _f1(tp, fp, fn, zero)
-    return value if digits is None else round(value, digits)
-
-
-def f1_macro_exact(groups: Groups, zero: float, digits: int | None, sums: NDArray[np.int64]) -> float:
-    """The point value of macro F1: the exactly rounded sum of the fields' F1, divided by their number.
-
-    >>> f1_macro_exact(((0, 1, 2), (3, 4, 5), (6, 7, 8)), 0.0, 4, np.array([1, 0, 0, 0, 1, 2, 1, 1, 0]))
-    0.5556
-    """
-    if not groups:
-        return zero
-    value = math.fsum(_f1(int(sums[tp]), int(sums[fp]), int(sums[fn]), zero) for tp, fp, fn in groups) / len(groups)
-    return value if digits is None else round(value, digits)

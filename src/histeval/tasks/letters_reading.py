@@ -8,7 +8,7 @@ from typing import Any
 
 from histeval.tasks.base import Answer, Reading
 from histeval.tasks.description import Field
-from histeval.tasks.reading import is_missing, literal, read_published, read_tolerant, search_record, shape
+from histeval.tasks.reading import as_text, is_missing, literal, read_published, read_tolerant, search_record, shape
 
 NULLS = frozenset({"null", "nan", "nil", "n/a", "undefined", "<null>", "<none>"})
 """Spellings, folded, that say that there is no value."""
@@ -25,7 +25,7 @@ def read(answer: Answer, fields: Sequence[Field], tolerant: bool) -> Reading:
     """The record of a letter, or a failure; never raises."""
     if not tolerant:
         return _read_published(answer, fields)
-    return read_tolerant(answer, lambda value, repairs: _find(value, fields, repairs))
+    return read_tolerant(answer, lambda value, repairs: _find(value, fields, repairs), _merge)
 
 
 def _read_published(answer: Answer, fields: Sequence[Field]) -> Reading:
@@ -45,7 +45,7 @@ def _read_published(answer: Answer, fields: Sequence[Field]) -> Reading:
         value = data.get(field.name)
         if field.kind == "date":
             first = (value[0] if value else None) if isinstance(value, list) else value
-            record[field.name] = () if first is None else (_text(first),)
+            record[field.name] = () if first is None else (as_text(first),)
         else:
             record[field.name] = _values(value, field, [], ("name",))
     return Reading(record=record)
@@ -73,6 +73,12 @@ def _find(value: Any, fields: Sequence[Field], repairs: list[str]) -> dict[str, 
     if unknown:
         repairs.append(f"left out what was not asked for: {', '.join(unknown[:5])}")
     return record
+
+
+def _merge(found: list[tuple[Any, list[str]]]) -> tuple[Any, list[str]] | None:
+    """Braces with nothing in them, in the prose around a record, are no record beside it."""
+    filled = [(record, repairs) for record, repairs in found if record]
+    return filled[0] if len(filled) == 1 else None
 
 
 def _is_record(item: Any, known: Mapping[str, Field]) -> bool:
@@ -104,18 +110,10 @@ def _values(
             texts.append(name)
         elif isinstance(name, int | float) and not isinstance(name, bool) and field.kind not in MANY:
             if not is_missing(name):
-                texts.append(_text(name))
+                texts.append(as_text(name))
         elif not is_missing(element):
             repairs.append(f"{field.name}: {shape(element)} left out")
     return tuple(texts)
-
-
-def _text(value: Any) -> str:
-    """A scalar as text; what Python refuses to print (thousands of digits or levels) as what it is."""
-    try:
-        return str(value)
-    except (ValueError, RecursionError):
-        return shape(value)
 
 
 def _named(item: Mapping[str, Any], keys: tuple[str, ...] = ("name", "value")) -> str | None:

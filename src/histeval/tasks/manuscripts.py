@@ -8,20 +8,31 @@ their mean over texts (as documented) or over pages (as published, rounded on th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from histeval.errors import UsageError
 from histeval.stats.counts import FRACTION
 from histeval.stats.metrics import Floats, Metric, divide
 from histeval.tasks import manuscripts_reading as reading
-from histeval.tasks.base import Answer, DocumentScore, Protocol, Reading, Rule, Scorer, Task
+from histeval.tasks.base import (
+    Answer,
+    DocumentScore,
+    Protocol,
+    Reading,
+    Rule,
+    RuleValue,
+    Scorer,
+    Task,
+    check_rounding,
+)
 from histeval.tasks.description import Context, Description
 from histeval.tasks.manuscripts_pairing import Text, texts_of
-from histeval.tasks.reading import READING
+from histeval.tasks.reading import READING, as_text
 from histeval.tasks.truth import PageTruth
 from histeval.text import error_rate, fuzzy_ratio
 from histeval.text.normalise import profile
@@ -125,6 +136,12 @@ class ManuscriptsTask(Task):
             published="2025-10-24",
             source="RISE Humanities Data Benchmark, Medieval Manuscripts",
         )
+
+    def check_rules(self, rules: Mapping[str, RuleValue]) -> None:
+        """Raises UsageError where rounding is not to whole decimals, or where a cap leaves no error rate."""
+        check_rounding(rules["rounding"])
+        if rules["cer_cap"] is not None and not rules["cer_cap"]:
+            raise UsageError("rule cer_cap takes a number above 0 or none, not 0")
 
     def record_schema(self, context: Context) -> dict[str, Any]:
         """The JSON schema of `{folios: [{folio, text, addition1, ...}]}`."""
@@ -241,19 +258,19 @@ class ManuscriptsScorer(Scorer):
             if text.kind != "text" or not self.score_both_empty:
                 return None
             return (1.0, 0.0, 0, 0, 0, 0) if text.matched else (0.0, 1.0, 0, 0, 0, 0)
-        if not isinstance(answer, str):
-            equal = truth == str(answer) if _is_number(answer) else False
-            answer = str(answer) if _is_number(answer) else ""
-            fuzzy = 1.0 if equal else 0.0
+        readable = isinstance(answer, str)
+        if not readable:  # only the published reading leaves such values: a number is compared as text
+            readable = isinstance(answer, int | float) and not isinstance(answer, bool)
+            answer = as_text(answer) if readable else ""
+        if truth and answer:
+            fuzzy = 1.0 if truth == answer else fuzzy_ratio(self.fuzzy_text.apply(truth), self.fuzzy_text.apply(answer))
         else:
             fuzzy = 0.0
-        if truth and answer and not fuzzy:
-            fuzzy = 1.0 if truth == answer else fuzzy_ratio(self.fuzzy_text.apply(truth), self.fuzzy_text.apply(answer))
         reference, hypothesis = self.cer_text.apply(truth), self.cer_text.apply(answer)
         characters = error_rate(reference, hypothesis, unit=self.cer_text.unit)
         words = error_rate(reference, hypothesis, unit="word")
         if not truth or not answer or not characters.length:
-            cer = 0.0 if reference == hypothesis else 1.0
+            cer = 0.0 if readable and reference == hypothesis else 1.0
         else:
             cer = min(self.cap, characters.edits / characters.length)
         return fuzzy, cer, characters.edits, characters.length, words.edits, words.length
@@ -298,10 +315,6 @@ def published_value(
 
 def _places(columns: Sequence[str]) -> tuple[int, ...]:
     return tuple(_AT[column] for column in columns)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def mean_fraction(parts: Sequence[int], counts: Sequence[int], zero: float, sums: Floats) -> Floats:

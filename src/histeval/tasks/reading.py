@@ -234,7 +234,7 @@ def _finish(values: list[tuple[Any, list[str]]], find: Find, merge: Merge | None
     record, repairs = together or found[-1]
     if len(found) > 1 and together is None:
         repairs.append(f"{len(found)} records in one answer, the last one read")
-    if (answer.finish or "").lower() in CUT_OFF:
+    if str(answer.finish or "").lower() in CUT_OFF:
         repairs.append("finished for length, but the record is complete")
     return Reading(record=record, repairs=tuple(dict.fromkeys(repairs)))
 
@@ -373,6 +373,14 @@ def _inner(text: str, repairs: list[str]) -> Any:
 def is_missing(value: Any) -> bool:
     """Null or the bare NaN that some writers put for it."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def as_text(value: Any) -> str:
+    """A scalar as text; what Python refuses to print (thousands of digits or levels) as what it is."""
+    try:
+        return str(value)
+    except (ValueError, RecursionError):
+        return shape(value)
 
 
 def _nesting(text: str) -> int:
