@@ -52,10 +52,14 @@ def f_score(tp: Any, fp: Any, fn: Any, zero: float = math.nan) -> Any:
     0.5
     """
     tp, fp, fn = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision, recall = tp / (tp + fp), tp / (tp + fn)
+        both = precision + recall
+        if np.all(both > 0):  # nearly always, and most of the time of an interval is spent here
+            return 2 * precision * recall / both
     precision, recall = divide(tp, tp + fp, 0.0), divide(tp, tp + fn, 0.0)
     score = divide(2 * precision * recall, precision + recall, 0.0)
-    nothing = tp + fp + fn == 0
-    return np.where(nothing, zero, score) if nothing.any() else score
+    return np.where(tp + fp + fn == 0, zero, score)
 
 
 def mean_of(parts: Sequence[Any], zero: float = math.nan) -> Any:

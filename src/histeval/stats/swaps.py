@@ -5,7 +5,11 @@ The tests themselves, with their sources, are in `significance`.
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +23,7 @@ TIE = 1e-12
 
 _SCALE_DRAWS = 1_000  # the first swaps, from which the standard error of each pair is estimated
 _SUMS_NUMBERS = 2**22  # float64 numbers of the sums of all systems for some swaps: 32 MiB
-_CHUNK_NUMBERS = 2**17  # float64 numbers of the sums of some pairs for some swaps: 1 MiB, stays in the cache
+_CHUNK_NUMBERS = 2**17  # float64 numbers of the sums of a run of pairs for some swaps: 1 MiB, stays in the cache
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -35,30 +39,64 @@ def swapped_differences(
     systems, columns = len(counts), counts[0].shape[1]
     product = Product(np.concatenate(counts, axis=1))
     totals = np.concatenate([matrix.sum(axis=0) for matrix in counts]).astype(np.float64)
-    left, right = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
     used: list[int] | None = None
-    for _, drawn in swaps.blocks():
-        moved = product(drawn).reshape(systems, columns, -1)
-        kept = totals.reshape(systems, columns, 1) - moved
-        if used is None:
-            used = _used_columns(metric, np.moveaxis(kept[:, :, :64], 1, -1))
-        width = moved.shape[2]
-        chunk = max(1, _CHUNK_NUMBERS // (width * max(1, len(used))))
-        sums = np.zeros((columns, min(chunk, len(pairs)), width))
-        out = np.empty((len(pairs), width))
-        for start in range(0, len(pairs), chunk):
-            a, b = left[start : start + chunk], right[start : start + chunk]
-            view = np.moveaxis(sums[:, : len(a)], 0, -1)
-            block = out[start : start + chunk]
-            for column in used:
-                np.add(kept[a, column], moved[b, column], out=sums[column, : len(a)])
-            with np.errstate(all="ignore"):
-                block[:] = metric.compute(view)
-            for column in used:
-                np.add(kept[b, column], moved[a, column], out=sums[column, : len(a)])
-            with np.errstate(all="ignore"):
-                block -= metric.compute(view)
-        yield out
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1) as threads:
+        for _, drawn in swaps.blocks():
+            moved = product(drawn).reshape(systems, columns, -1)
+            kept = totals.reshape(systems, columns, 1) - moved
+            if used is None:
+                used = _used_columns(metric, np.moveaxis(kept[:, :, :64], 1, -1))
+            most = max(1, _CHUNK_NUMBERS // (moved.shape[2] * max(1, len(used))))
+            out = np.empty((len(pairs), moved.shape[2]))
+            work = partial(_run_differences, kept=kept, moved=moved, metric=metric, used=used, out=out)
+            deque(threads.map(work, _runs(pairs, most)), maxlen=0)  # raises what a thread raised
+            yield out
+
+
+def _run_differences(
+    run: tuple[int, slice, slice],
+    *,
+    kept: NDArray[np.float64],
+    moved: NDArray[np.float64],
+    metric: Metric,
+    used: Sequence[int],
+    out: NDArray[np.float64],
+) -> None:
+    """The differences of the pairs of one run, written into their rows of `out`."""
+    start, a, b = run
+    length = max(a.stop - a.start, b.stop - b.start)
+    sums = np.zeros((kept.shape[1], length, kept.shape[2]))
+    view = np.moveaxis(sums, 0, -1)
+    block = out[start : start + length]
+    with np.errstate(all="ignore"):
+        for column in used:
+            np.add(kept[a, column], moved[b, column], out=sums[column])
+        block[:] = metric.compute(view)
+        for column in used:
+            np.add(kept[b, column], moved[a, column], out=sums[column])
+        block -= metric.compute(view)
+
+
+def _runs(pairs: Pairs, most: int) -> Iterator[tuple[int, slice, slice]]:
+    """Runs of at most `most` pairs of one system with consecutive others: (first pair, systems a, systems b).
+
+    Slices, where a list of indices would copy the sums of every pair.
+
+    >>> list(_runs([(0, 1), (0, 2), (1, 2)], most=10))
+    [(0, slice(0, 1, None), slice(1, 3, None)), (2, slice(1, 2, None), slice(2, 3, None))]
+    """
+    start = 0
+    while start < len(pairs):
+        (a, b), length_a, length_b = pairs[start], 1, 1
+        for next_a, next_b in pairs[start + 1 : start + most]:
+            if length_a == 1 and (next_a, next_b) == (a, b + length_b):
+                length_b += 1
+            elif length_b == 1 and (next_a, next_b) == (a + length_a, b):
+                length_a += 1
+            else:
+                break
+        yield start, slice(a, a + length_a), slice(b, b + length_b)
+        start += max(length_a, length_b)
 
 
 def _used_columns(metric: Metric, sums: NDArray[np.float64]) -> list[int]:
@@ -123,29 +161,24 @@ def step_down_test(
     tested = np.flatnonzero(~np.isnan(observed))
     if not len(tested):
         return results
-    scale = _standard_errors(
-        counts, metric, [pairs[place] for place in tested.tolist()], resamples, seed, observed[tested]
-    )
-    order = tested[np.argsort(-np.abs(observed[tested]) / scale, kind="stable")]
-    scales = np.empty(len(pairs))
-    scales[tested] = scale
-    ordered = [pairs[place] for place in order.tolist()]
-    threshold = _threshold(observed[order])[:, None]
-    ordered_scale = scales[order][:, None]
-    alone, together, undefined = (np.zeros(len(order), dtype=np.int64) for _ in range(3))
-    for differences in swapped_differences(counts, metric, ordered, _swaps(counts, resamples, seed, len(pairs))):
-        statistic = np.abs(differences, out=differences)
-        alone += np.count_nonzero(statistic >= threshold, axis=1)
-        undefined += np.count_nonzero(np.isnan(statistic), axis=1)
-        statistic /= ordered_scale
-        np.nan_to_num(statistic, copy=False, nan=0.0)
-        np.maximum.accumulate(statistic[::-1], axis=0, out=statistic[::-1])  # the largest among this pair and later
-        together += np.count_nonzero(statistic >= threshold / ordered_scale, axis=1)
+    chosen, observed = [pairs[place] for place in tested.tolist()], observed[tested]
+    threshold, scale = _threshold(observed), _standard_errors(counts, metric, chosen, resamples, seed, observed)
+    order = np.argsort(-np.abs(observed) / scale, kind="stable")  # the largest statistic first
+    alone, together, undefined = (np.zeros(len(chosen), dtype=np.int64) for _ in range(3))
+    for differences in swapped_differences(counts, metric, chosen, _swaps(counts, resamples, seed, len(chosen))):
+        size = np.abs(differences, out=differences)
+        alone += np.count_nonzero(size >= threshold[:, None], axis=1)
+        missing = np.isnan(size)
+        undefined += np.count_nonzero(missing, axis=1)
+        size /= scale[:, None]
+        size[missing] = 0.0
+        largest = np.maximum.accumulate(size[order[::-1]], axis=0)[::-1]  # of this pair and all later ones
+        together += np.count_nonzero(largest >= (threshold / scale)[order, None], axis=1)
     corrected = np.maximum.accumulate((together + 1) / (resamples + 1))
-    for step, place in enumerate(order.tolist()):
-        missing = int(undefined[step])
-        p = _p_value(int(alone[step]), missing, resamples, float(observed[place]))
-        results[place] = (p, None if p is None else max(p, float(corrected[step])), missing / resamples)
+    for step, index in enumerate(order.tolist()):
+        share = int(undefined[index]) / resamples
+        p = _p_value(int(alone[index]), int(undefined[index]), resamples, float(observed[index]))
+        results[tested[index]] = (p, None if p is None else max(p, float(corrected[step])), share)
     return results
 
 
