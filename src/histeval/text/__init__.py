@@ -2,8 +2,8 @@
 
 from histeval.text.align import Alignment, Block, Piece, align, diff
 from histeval.text.causes import CAUSES, Explained, confusions, count_causes, explain, groups
+from histeval.text.clusters import graphemes
 from histeval.text.distance import ErrorRate, cer, edits, edits_many, error_rate, fuzzy_ratio, wer
-from histeval.text.graphemes import graphemes
 from histeval.text.normalise import COMMON, STEPS, Profile, Step, Unit, profile
 
 __all__ = [

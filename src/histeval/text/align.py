@@ -15,8 +15,8 @@ from itertools import groupby
 from typing import Literal, cast
 
 from histeval.errors import UsageError
+from histeval.text.clusters import graphemes
 from histeval.text.distance import UNITS, edits, units
-from histeval.text.graphemes import graphemes
 from histeval.text.normalise import Unit
 
 Tag = Literal["equal", "replace", "insert", "delete"]

@@ -81,13 +81,13 @@ def _nasal(letter: str) -> Callable[[str], str]:
 _STEPS: tuple[tuple[str, tuple[Callable[[str], str], ...]], ...] = (
     ("encoding", (STEPS["NFC"].function,)),
     ("line_breaks", (_without_white_space,)),
+    # A sign may stand on either side alone; a nasal is m or n; a mark may also be a plain accent, which comes last.
+    ("abbreviations", (STEPS["abbreviations"].function, _nasal("n"), _nasal("m"))),
     ("punctuation", (STEPS["unpunctuated"].function,)),
     ("case", (STEPS["folded"].function,)),
     ("long_s", (STEPS["long_s"].function,)),
     ("u_v", (STEPS["uv"].function,)),
     ("i_j", (STEPS["ij"].function,)),
-    # A sign may stand on either side alone; a nasal is m or n; a mark may also be a plain accent, which comes last.
-    ("abbreviations", (STEPS["abbreviations"].function, _nasal("n"), _nasal("m"))),
     ("accents", (STEPS["unaccented"].function,)),
 )
 
@@ -113,12 +113,13 @@ def _peel(reference: str, hypothesis: str, unit: Unit, cost: int) -> tuple[tuple
 
 
 def _surplus(reference: str, hypothesis: str, unit: Unit) -> int:
-    """By how many units one side of a run exceeds the other, where that is two words at least; negative where the
-    hypothesis is the longer one."""
-    if abs(len(reference.split()) - len(hypothesis.split())) < 2:
+    """By how many units one side of a changed run exceeds the other, where that is text left out or added rather than
+    misread: it has two words more, and twice the letters."""
+    sizes = sorted(len("".join(text.split())) for text in (reference, hypothesis))
+    if abs(len(reference.split()) - len(hypothesis.split())) < 2 or sizes[1] < 2 * sizes[0]:
         return 0
     one, other = units(reference, hypothesis, unit)
-    return len(one) - len(other)
+    return abs(len(one) - len(other))
 
 
 def _whole_words(text: str, start: int, end: int) -> bool:
@@ -154,7 +155,8 @@ def explain(alignment: Alignment, elsewhere: Elsewhere | None = None) -> list[Ex
     """The changed runs of an alignment in order, each with the causes of its edits.
 
     Missing or invented is text where only one side has any and it holds a whole word, and what one side of a changed
-    run has more than the other where that is two words or more. `elsewhere` is asked once for each of these texts.
+    run has more than the other where that is much: two words and as many letters again. `elsewhere` is asked once for
+    each of these texts.
     """
     found = []
     for run in alignment.runs():
@@ -168,13 +170,15 @@ def explain(alignment: Alignment, elsewhere: Elsewhere | None = None) -> list[Ex
         if run.tag != "replace" and whole:
             found.append(Explained(run, {_side(run.tag == "delete", one or other, elsewhere): run.edits}))
             continue
-        saved, left = _peel(one, other, alignment.unit, run.edits)
-        causes = dict(saved)
-        surplus = min(left, abs(_surplus(one, other, alignment.unit)))
+        surplus = _surplus(one, other, alignment.unit)
         if surplus:
-            causes[_side(len(one) > len(other), max(one, other, key=len), elsewhere)] = surplus
-        if left > surplus:
-            causes["recognition"] = left - surplus
+            causes = {_side(len(one) > len(other), max(one, other, key=len), elsewhere): surplus}
+            left = run.edits - surplus
+        else:
+            saved, left = _peel(one, other, alignment.unit, run.edits)
+            causes = dict(saved)
+        if left:
+            causes["recognition"] = left
         found.append(Explained(run, causes))
     return found
 

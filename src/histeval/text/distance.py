@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from histeval.errors import UsageError
-from histeval.text.graphemes import Folding
+from histeval.text.clusters import Folding
 from histeval.text.normalise import Profile, Unit
 from histeval.text.normalise import profile as _profile
 

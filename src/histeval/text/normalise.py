@@ -98,7 +98,8 @@ def _unaccented(text: str) -> str:
 
 
 def _unpunctuated(text: str) -> str:
-    return "".join(c for c in text if not unicodedata.category(c).startswith("P") and c != "¬")
+    # Unicode counts the ampersand and Tironian et among punctuation; here they are words. The not sign is a hyphen.
+    return "".join(c for c in text if c in ABBREVIATIONS or (unicodedata.category(c)[0] != "P" and c != "¬"))
 
 
 def _collapsed(text: str) -> str:
@@ -124,7 +125,7 @@ STEPS: Mapping[str, Step] = {
         ),
         Step("long_s", "long s is s", _table(LONG_S), _written(LONG_S)),
         Step("unaccented", "combining marks are dropped, also those of composed letters", _unaccented),
-        Step("unpunctuated", "punctuation is dropped", _unpunctuated),
+        Step("unpunctuated", "punctuation is dropped, also the not sign; signs of abbreviation stay", _unpunctuated),
         Step("folded", "lower case, letter for letter (sharp s and long s stay)", str.lower),
         Step("casefolded", "full Unicode case folding (sharp s is ss, long s is s)", str.casefold),
         Step("uv", "v is u", _uv),

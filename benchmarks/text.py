@@ -1,0 +1,130 @@
+"""Text: Histeval beside jiwer, rapidfuzz without a hint and dinglehopper, in one run on the same generated pages.
+
+Alone: `python benchmarks/text.py`. Peers are optional: one that is not installed gives a row without figures.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from histeval.text import edits, error_rate
+
+RUNS = 9
+LETTERS = "eeeeeennnnniiiirrrssttaahhdduullcgmobwfkzvpjyx,.      üöäßſ"
+MARKS = "\u0304\u0364\u0303"
+
+
+def page(chance: random.Random, size: int, marks: float = 0.0) -> str:
+    """A page of letters in about the frequency of German; the share `marks` of them carries a combining mark."""
+    out: list[str] = []
+    while len(out) < size:
+        out.append(chance.choice(LETTERS))
+        if chance.random() < marks:
+            out.append(chance.choice(MARKS))
+    return "".join(out[:size])
+
+
+def noisy(chance: random.Random, text: str, rate: float) -> str:
+    """Substitutions, deletions and insertions in equal parts, all over the text."""
+    out = []
+    for character in text:
+        kind = chance.random() * 3
+        if kind >= 2 * rate:
+            out.append(character)
+        elif kind < rate:
+            out.append(chance.choice(LETTERS))
+        if 2 * rate <= kind < 3 * rate:
+            out.append(chance.choice(LETTERS))
+    return "".join(out)
+
+
+def compared(ours: Callable[[], Any], peer: Callable[[], Any], runs: int = RUNS) -> tuple[float, float]:
+    """Median seconds of both, run in turn so that a busy machine slows both alike. Their results must be equal."""
+    if ours() != peer():
+        raise AssertionError("the results differ")
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(runs):
+        for function, found in zip((ours, peer), times, strict=True):
+            start = time.perf_counter()
+            function()
+            found.append(time.perf_counter() - start)
+    return median(times[0]), median(times[1])
+
+
+def row(what: str, peer: str, wanted: float, ours: float | None, theirs: float | None) -> dict[str, Any]:
+    return {
+        "what": what,
+        "peer": peer,
+        "ours_seconds": ours,
+        "peer_seconds": theirs,
+        "ratio": theirs / ours if ours and theirs else None,
+        "wanted": wanted,
+    }
+
+
+def against_jiwer(chance: random.Random) -> list[dict[str, Any]]:
+    names = ["CER 2 000 characters, one pair", "CER 2 000 characters, 100 pairs in one call"]
+    try:
+        import jiwer
+    except ImportError:
+        return [row(name, "jiwer (not installed)", 20, None, None) for name in names]
+    references = [page(chance, 2000).strip() for _ in range(100)]
+    hypotheses = [noisy(chance, text, 0.08).strip() for text in references]
+    one = (references[0], hypotheses[0])
+    found = [
+        compared(lambda: error_rate(*one).rate, lambda: jiwer.cer(*one), 25),
+        compared(lambda: error_rate(references, hypotheses).rate, lambda: jiwer.cer(references, hypotheses)),
+    ]
+    return [row(name, "jiwer", 20, *times) for name, times in zip(names, found, strict=True)]
+
+
+def against_rapidfuzz(chance: random.Random) -> list[dict[str, Any]]:
+    from rapidfuzz.distance.Levenshtein import distance
+
+    rows = []
+    for rate, wanted in ((0.08, 5), (0.30, 2.5)):
+        pairs = [(text, noisy(chance, text, rate)) for text in (page(chance, 20_000) for _ in range(5))]
+        # Bound now: the loop's variable would be another list by the time a function runs.
+        ours = (lambda pairs: lambda: [edits(*pair) for pair in pairs])(pairs)
+        peer = (lambda pairs: lambda: [distance(*pair) for pair in pairs])(pairs)
+        name = f"CER 20 000 characters, error {rate:.2f}, 5 pairs"
+        rows.append(row(name, "rapidfuzz without hint", wanted, *compared(ours, peer)))
+    return rows
+
+
+def against_dinglehopper(chance: random.Random) -> list[dict[str, Any]]:
+    rows = []
+    for marks in (0.05, 0.0):
+        name = f"CER by grapheme, 2 000 characters, {marks:.0%} with marks"
+        try:
+            from dinglehopper.character_error_rate import character_error_rate
+        except ImportError:
+            rows.append(row(name, "dinglehopper (not installed)", 240, None, None))
+            continue
+        text = page(chance, 2000, marks)
+        other = noisy(chance, text, 0.08)
+        # dinglehopper compares by NFC; both sides get the same texts in NFC already.
+        rates = compared(
+            lambda text=text, other=other: error_rate(text, other, unit="grapheme").rate,
+            lambda text=text, other=other: character_error_rate(text, other),
+            7,
+        )
+        rows.append(row(name, "dinglehopper", 240, *rates))
+    return rows
+
+
+def measure() -> list[dict[str, Any]]:
+    """One row a comparison: what, peer, ours_seconds, peer_seconds, ratio (None without the peer), wanted."""
+    chance = random.Random(1)
+    return [*against_jiwer(chance), *against_rapidfuzz(chance), *against_dinglehopper(chance)]
+
+
+if __name__ == "__main__":
+    for found in measure():
+        ratio = f"{found['ratio']:6.1f} times" if found["ratio"] else "not measured"
+        ours = f"{found['ours_seconds'] * 1e3:9.3f} ms" if found["ours_seconds"] else " " * 12
+        print(f"{found['what']:52} {ours}  {ratio:13} {found['peer']}, wanted {found['wanted']}")
