@@ -24,13 +24,14 @@ class Request:
     """What a system is opened with: the task and the dataset, and how to ask.
 
     `settings` are generation settings and other options of the system (temperature, max_tokens, base_url, ...), only
-    those that were set. `prompt` and `role` are texts that replace the task's own, or None.
+    those that were set. `prompt` and `role` are files that replace the task's own texts, or None. `retries` and
+    `timeout` (seconds for one attempt) bound how long a passing fault is put up with.
     """
 
     task: Task
     dataset: Dataset
-    prompt: str | None = None
-    role: str | None = None
+    prompt: Path | str | None = None
+    role: Path | str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     batch: bool | int = False
     prices: Path | str | None = None
