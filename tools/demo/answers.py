@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from demo import directory_answers
-from demo.directories import TEST_BOOK, Row
+from demo.directories import LINE_BREAK, TEST_BOOK, Row
 from demo.manuscripts import PAGES, join
 
 Line = dict[str, Any]
@@ -252,7 +252,8 @@ def measured(task: str, kind: str, document: str, line: Line, images: int, asked
 
 def write_lines(path: Path, lines: Sequence[Line]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    # The line break of the entries is escaped, since some readers would end a line there.
+    text = "".join(json.dumps(line, ensure_ascii=False).replace(LINE_BREAK, "\\u2029") + "\n" for line in lines)
     path.write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -265,6 +265,14 @@ def columns(root: Node) -> dict[str, list[str]]:
     return {"tokens": [token for _, token in tokens], "level1": levels[0], "level2": levels[1]}
 
 
+HASTY_FAILURES: dict[int, Callable[[str], dict[str, Any]]] = {
+    5: lambda body: {"text": body[: len(body) // 2], "finish": "length"},
+    16: lambda body: {"text": "I'm sorry, but I can't help with extracting personal information about individuals."},
+    27: lambda body: {"error": "429 Too Many Requests"},
+}
+"""Answers that are none, by row number modulo 44."""
+
+
 def answer(kind: str, index: int, reference: str) -> dict[str, Any]:
     """The answer of a set to one entry: mostly markup as JSON, in the forms that come back."""
     draw = random.Random(f"{kind} {index}")
@@ -278,12 +286,8 @@ def answer(kind: str, index: int, reference: str) -> dict[str, Any]:
         if form < 0.10:
             return {"record": {"spans": spans(root)}}
         return {"record": columns(root)} if form < 0.18 else {"text": body}
-    if form < 0.03:
-        return {"text": body[: len(body) // 2], "finish": "length"}
-    if form < 0.045:
-        return {"text": "I'm sorry, but I can't help with extracting personal information about individuals."}
-    if form < 0.06:
-        return {"error": "429 Too Many Requests"}
+    if index % 44 in HASTY_FAILURES:
+        return HASTY_FAILURES[index % 44](body)
     if form < 0.5:
         return {"text": f"```json\n{body}\n```"}
     if form < 0.56:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+MADE_WITH = {"pillow": "13.0.0", "freetype2": "2.14.3", "numpy": "2.4.6"}
+"""Versions that the committed images were made with; others may draw a grey level elsewhere."""
 FONTS = Path("/usr/share/fonts")
 FACES = {
     "courier": "opentype/courier-prime/Courier Prime.otf",

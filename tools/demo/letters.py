@@ -285,12 +285,8 @@ def draw(letter: Letter, page: int) -> Sheet:
     return sheet
 
 
-def write(folder: Path) -> None:
-    """Writes the dataset: images, ground truth in both published forms, description."""
-    truth = folder / "ground_truths"
-    truth.mkdir(parents=True, exist_ok=True)
-    for letter in LETTERS:
-        write_json(truth / f"letter{letter.number}.json", letter_record(letter))
+def write_images(folder: Path, letters: Sequence[Letter] = LETTERS) -> None:
+    for letter in letters:
         _, mottle, angle = PAPERS[letter.number]
         for page in range(1, len(letter.pages) + 1):
             sheet = draw(letter, page)
@@ -301,6 +297,14 @@ def write(folder: Path) -> None:
                 sheet.hole(paper, 42, height, BED)
             name = f"letter{letter.number}_p{page}.jpg"
             save(scan(paper, angle * (1 if page % 2 else -0.6), BED), folder / "images" / name, QUALITY)
+
+
+def write_truth(folder: Path) -> None:
+    """Ground truth in both published forms, and the description."""
+    truth = folder / "ground_truths"
+    truth.mkdir(parents=True, exist_ok=True)
+    for letter in LETTERS:
+        write_json(truth / f"letter{letter.number}.json", letter_record(letter))
     write_json(truth / "persons.json", [person_record(person) for person in PERSONS])
     table(
         truth / "letters.csv",
@@ -345,3 +349,9 @@ def write(folder: Path) -> None:
         ],
     )
     (folder / "dataset.toml").write_text(DESCRIPTION, encoding="utf-8", newline="\n")
+
+
+def write(folder: Path) -> None:
+    """Writes the dataset: images, ground truth, description."""
+    write_images(folder)
+    write_truth(folder)

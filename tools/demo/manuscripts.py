@@ -292,26 +292,6 @@ source = "tools/make_demo_data.py of the Histeval repository"
 """
 
 
-def write(folder: Path) -> None:
-    """Writes the dataset: images, ground truth, description."""
-    truth = folder / "ground_truths"
-    truth.mkdir(parents=True, exist_ok=True)
-    for page in PAGES:
-        text = json.dumps(record(page), ensure_ascii=False, indent=2)
-        (truth / f"image_{page.number}.json").write_text(text + "\n", encoding="utf-8", newline="\n")
-        sheet = draw(page)
-        pixels = vellum(sheet, page)
-        facing = next(
-            (other for other in PAGES if other is not page and other.reference[:-2] == page.reference[:-2]), None
-        )
-        if facing is not None:
-            pixels = through(pixels, draw(facing).inks[IRON_GALL])
-        leaf = picture(pixels)
-        rounded(leaf, page)
-        save(scan(leaf, ANGLES[page.number], BED), folder / "images" / f"image_{page.number}.jpg", QUALITY)
-    (folder / "dataset.toml").write_text(DESCRIPTION, encoding="utf-8", newline="\n")
-
-
 def rounded(leaf: Image.Image, page: Page) -> None:
     """Worn outer corners."""
     pen = ImageDraw.Draw(leaf)
@@ -321,3 +301,32 @@ def rounded(leaf: Image.Image, page: Page) -> None:
     pen.polygon(
         [(edge, HEIGHT), (edge + inward * 52, HEIGHT), (edge + inward * 16, HEIGHT - 14), (edge, HEIGHT - 44)], fill=BED
     )
+
+
+def write_images(folder: Path, pages: Sequence[Page] = PAGES) -> None:
+    for page in pages:
+        sheet = draw(page)
+        pixels = vellum(sheet, page)
+        # The other side of the same leaf shines through.
+        for other in PAGES:
+            if other is not page and other.reference[:-2] == page.reference[:-2]:
+                pixels = through(pixels, draw(other).inks[IRON_GALL])
+        leaf = picture(pixels)
+        rounded(leaf, page)
+        save(scan(leaf, ANGLES[page.number], BED), folder / "images" / f"image_{page.number}.jpg", QUALITY)
+
+
+def write_truth(folder: Path) -> None:
+    """Ground truth and description."""
+    truth = folder / "ground_truths"
+    truth.mkdir(parents=True, exist_ok=True)
+    for page in PAGES:
+        text = json.dumps(record(page), ensure_ascii=False, indent=2)
+        (truth / f"image_{page.number}.json").write_text(text + "\n", encoding="utf-8", newline="\n")
+    (folder / "dataset.toml").write_text(DESCRIPTION, encoding="utf-8", newline="\n")
+
+
+def write(folder: Path) -> None:
+    """Writes the dataset: images, ground truth, description."""
+    write_images(folder)
+    write_truth(folder)
