@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from cyclopts import App, CycloptsError
 
@@ -39,6 +40,9 @@ def build() -> App:
 
 def run(words: Sequence[str]) -> int:
     """Runs a command line; gives the exit status. Faults of use and input become one sentence on standard error."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        # lone surrogates are written as \\udXXX, which is what they are in JSON too
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         result = build()(list(words), exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
