@@ -18,7 +18,8 @@ from PIL import Image, features
 from PIL import __version__ as pillow_version
 
 from histeval.datasets.bundled import ANSWERS, DATASETS, bundled
-from histeval.datasets.registry import load_dataset
+from histeval.datasets.importing import import_letters
+from histeval.datasets.registry import check, load_dataset
 from histeval.errors import UsageError
 from histeval.tasks.base import Answer
 from histeval.tasks.registry import get_task
@@ -84,6 +85,13 @@ def test_letters_csv_and_json_are_the_same() -> None:
         for key in ("letter_title", "send_date", "sender_persons", "receiver_persons"):
             assert record[key] == [value.strip() for value in row[key].split("|")]
         assert record["has_signatures"] == row["has_signatures"]
+
+
+def test_import_of_the_tables_gives_the_same_json(tmp_path: Path) -> None:
+    truth = bundled("letters") / "ground_truths"
+    import_letters(truth / "letters.csv", truth / "persons.csv", tmp_path / "out")
+    written = {path.name: read_json(path) for path in (tmp_path / "out").rglob("*.json")}
+    assert written == {path.name: read_json(path) for path in truth.glob("*.json")}
 
 
 def test_persons_csv_and_json_are_the_same() -> None:
@@ -248,6 +256,11 @@ def test_readers_take_the_datasets_without_a_repair() -> None:
     for text in ("reference", "ocr"):
         dataset = load_dataset("directories", bundled("directories"), text=text, split="all")
         assert (len(dataset.documents), len({document.unit for document in dataset.documents.values()})) == (400, 12)
+
+
+@pytest.mark.parametrize("task", DATASETS)
+def test_check_finds_no_fault(task: str) -> None:
+    assert [fault for fault in check(task, bundled(task)) if fault.error] == []
 
 
 def scores(task: str, kind: str) -> tuple[float, Counter[str]]:

@@ -192,7 +192,7 @@ period = "1928-1931"
 unit = "document"
 licence = "MIT"
 citation = "Histeval, bundled demo data (invented)"
-published = "2026-12-01"
+published = "2026-11-30"
 source = "tools/make_demo_data.py of the Histeval repository"
 """
 

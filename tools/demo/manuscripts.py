@@ -287,7 +287,7 @@ period = "15th century"
 unit = "page"
 licence = "MIT"
 citation = "Histeval, bundled demo data (invented)"
-published = "2026-12-01"
+published = "2026-11-30"
 source = "tools/make_demo_data.py of the Histeval repository"
 """
 
