@@ -7,7 +7,9 @@ texts and the two characters backslash-n between tokens. It evaluates nothing, i
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from typing import Any
 
 MAX_DEPTH = 64
@@ -29,6 +31,8 @@ _WORDS: dict[str, tuple[Any, str]] = {
     "NaN": (None, "bare NaN read as null"),
     "nan": (None, "bare NaN read as null"),
     "undefined": (None, "undefined read as null"),
+    "Infinity": (math.inf, ""),
+    "-Infinity": (-math.inf, ""),
 }
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 
@@ -174,7 +178,7 @@ class _Parser:
         character = self.text[position : position + 1]
         if character in _ESCAPES:
             return _ESCAPES[character], position + 1
-        digits = {"u": 4, "x": 2}.get(character, 0)
+        digits = {"u": 4, "x": 2, "U": 8}.get(character, 0)
         code = self.text[position + 1 : position + 1 + digits]
         if digits and len(code) == digits and _HEXADECIMAL.fullmatch(code):
             end = position + 1 + digits
@@ -182,7 +186,8 @@ class _Parser:
             high_surrogate = 0xD800 <= int(code, 16) < 0xDC00
             if high_surrogate and self.text.startswith("\\u", end) and re.fullmatch("[dD][c-fC-F][0-9a-fA-F]{2}", low):
                 return chr(0x10000 + ((int(code, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00), end + 6
-            return chr(int(code, 16)), end
+            if int(code, 16) <= sys.maxunicode:
+                return chr(int(code, 16)), end
         self.repairs.append("unknown escape kept as it stands")
         return "\\" + character, position + len(character)
 

@@ -32,6 +32,7 @@ MAX_CHARACTERS = 4_000_000
 """Longer answers are not read: no page of a manuscript holds a thousandth of that."""
 MAX_LITERAL = 100_000
 MAX_ATTEMPTS = 200
+MAX_VALUES = 5000
 MAX_NESTING = 4
 MAX_VISITS = 400
 
@@ -219,6 +220,9 @@ def _scan(text: str, repairs: list[str]) -> tuple[list[tuple[Any, list[str]]], b
             )
         values.append((value, mended))
         match = bracket.search(text, end)
+        if match and len(values) == MAX_VALUES:
+            mended.append(f"what follows the first {MAX_VALUES} values left out")
+            break
     return values, False
 
 
