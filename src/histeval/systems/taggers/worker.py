@@ -1,0 +1,152 @@
+"""One fit in a process of its own: `python -m histeval.systems.taggers.worker FOLDER`.
+
+A process of its own lets two fits run beside each other, gives memory back when it ends, and makes crfsuite repeatable.
+FOLDER holds job.json (see `Job`); the results are written beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from histeval.errors import HistevalError, SystemFault
+from histeval.systems.taggers.folder import pack_arrays
+
+JOB, FAILED = "job.json", "failed.json"
+CRF, LEXICON, NETWORK, VOCABULARY = "model.crfsuite", "lexicon.json", "network.npz", "vocabulary.json"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One fit: `kind` is crf or bilstm; tokens, line breaks and labels by text; the label set in order.
+
+    `kinds` are the labels without prefixes, for the lexicon; `groups` and `weights` those of the hierarchical loss.
+    """
+
+    kind: str
+    words: Sequence[Sequence[str]]
+    breaks: Sequence[Sequence[bool]]
+    labels: Sequence[Sequence[str]]
+    kinds: Sequence[Sequence[str]]
+    label_set: Sequence[str]
+    seed: int
+    epochs: int | None = None
+    groups: Sequence[Sequence[int]] = ()
+    weights: Sequence[float] = ()
+
+
+def run_jobs(
+    jobs: Sequence[tuple[Job, Path]], workers: int, report: Callable[[str], None] | None = None
+) -> list[float]:
+    """Run fits, at most `workers` at once, each with a folder that exists; gives the seconds each took.
+
+    Raises what a fit raised (a HistevalError with its sentence), or SystemFault where a fit was ended from outside.
+    """
+    waiting = list(enumerate(jobs))
+    running: dict[int, tuple[subprocess.Popen[bytes], float]] = {}
+    seconds = [0.0] * len(jobs)
+    try:
+        while waiting or running:
+            while waiting and len(running) < max(1, workers):
+                number, (job, folder) = waiting.pop(0)
+                text = json.dumps(asdict(job), ensure_ascii=True)
+                (folder / JOB).write_text(text, encoding="ascii")
+                running[number] = (_start(folder), time.monotonic())
+            for number, (process, begin) in list(running.items()):
+                status = process.poll()
+                if status is None:
+                    continue
+                del running[number]
+                seconds[number] = time.monotonic() - begin
+                if status:
+                    raise _fault(jobs[number][1], jobs[number][0].kind, status)
+                if report is not None:
+                    report(f"{jobs[number][0].kind} fitted in {seconds[number]:.0f} s")
+            if running:
+                time.sleep(0.05)
+    finally:
+        for process, _ in running.values():
+            process.kill()
+            process.wait()
+    return seconds
+
+
+def _start(folder: Path) -> subprocess.Popen[bytes]:
+    paths = os.pathsep.join(path for path in sys.path if path)
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return subprocess.Popen(
+        [sys.executable, "-m", __spec__.name, str(folder)],
+        env={**os.environ, **threads, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _fault(folder: Path, kind: str, status: int) -> HistevalError:
+    path = folder / FAILED
+    if path.is_file():
+        failed = json.loads(path.read_text(encoding="utf-8"))
+        return SystemFault(f"the {kind} fit failed: {failed['message']}")
+    return SystemFault(f"the {kind} fit was ended by the system (status {status}); is there enough memory?")
+
+
+def perform(folder: Path) -> None:
+    """Do the job of a folder and write its results there."""
+    job = json.loads((folder / JOB).read_text(encoding="ascii"))
+    if job["kind"] == "crf":
+        _perform_crf(folder, job)
+    else:
+        _perform_network(folder, job)
+
+
+def _perform_crf(folder: Path, job: dict[str, Any]) -> None:
+    from histeval.systems.taggers import crf
+    from histeval.systems.taggers.features import crf_features, lexicon
+
+    words_of = lexicon(job["words"], job["kinds"])
+    rows = [crf_features(words, breaks, words_of) for words, breaks in zip(job["words"], job["breaks"], strict=True)]
+    crf.fit(rows, job["labels"], folder / CRF, seed=job["seed"], epochs=job["epochs"] or crf.EPOCHS)
+    (folder / LEXICON).write_text(json.dumps(words_of, ensure_ascii=True), encoding="ascii")
+
+
+def _perform_network(folder: Path, job: dict[str, Any]) -> None:
+    from histeval.systems.taggers import network
+    from histeval.systems.taggers.features import network_features
+
+    rows = [network_features(words, breaks) for words, breaks in zip(job["words"], job["breaks"], strict=True)]
+    numbers = {label: number for number, label in enumerate(job["label_set"])}
+    vocabulary, weights = network.fit(
+        rows,
+        [[numbers[label] for label in labels] for labels in job["labels"]],
+        len(numbers),
+        seed=job["seed"],
+        epochs=job["epochs"] or network.EPOCHS,
+        groups=job["groups"],
+        weights=tuple(job["weights"]),
+    )
+    (folder / NETWORK).write_bytes(pack_arrays(weights))
+    (folder / VOCABULARY).write_text(json.dumps(vocabulary, ensure_ascii=True), encoding="ascii")
+
+
+def main() -> int:
+    """Perform the job of the folder in the first argument; a failure is written down for the process that waits."""
+    folder = Path(sys.argv[1])
+    try:
+        perform(folder)
+    except Exception as fault:
+        message = str(fault) if isinstance(fault, HistevalError) else f"{type(fault).__name__}: {fault}"
+        (folder / FAILED).write_text(json.dumps({"message": message}), encoding="utf-8")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
