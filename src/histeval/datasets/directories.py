@@ -177,7 +177,7 @@ def read_entries(path: Path, folder: Folder) -> list[RawEntry]:
     assert settings is not None
     suffix = path.suffix.lower()
     if suffix in (".jsonl", ".ndjson", ".json"):
-        return [_from_json(record.id, record.value, path, record.line) for record in
+        return [entry_from_record(record.id, record.value, path, record.line) for record in
                 read_records(path, id_key=settings.truth.id).items]  # fmt: skip
     if suffix == ".csv":
         return _from_table(path, settings.truth.id, settings.truth.markup)
@@ -187,7 +187,8 @@ def read_entries(path: Path, folder: Folder) -> list[RawEntry]:
     ]
 
 
-def _from_json(identifier: str, value: dict[str, Any], path: Path, line: int | None) -> RawEntry:
+def entry_from_record(identifier: str, value: dict[str, Any], path: Path, line: int | None) -> RawEntry:
+    """An entry from JSON: `{xml}`, or `{text, spans}`; raises DatasetError where it is neither."""
     attributes = value.get("attributes", {})
     if not isinstance(attributes, dict):
         raise DatasetError("has attributes that are no object", file=path, line=line, item=identifier)

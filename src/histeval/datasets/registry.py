@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from histeval.datasets.base import Dataset, Fault
+from histeval.datasets.settings import FILE as SETTINGS_FILE
 from histeval.errors import InputError, UsageError
 from histeval.tasks.registry import ALIASES
 
@@ -48,15 +49,29 @@ def check(task: str, path: Path | str) -> list[Fault]:
     UsageError for an unknown task. A dataset of a task from outside is read, and the first fault is reported.
     """
     name = ALIASES.get(task, task)
-    if name in CHECKS:
-        module, _, function = CHECKS[name].partition(":")
-        checker: Callable[[Path | str], list[Fault]] = getattr(import_module(module), function)
-        return checker(path)
+    found: list[Fault] = []
     try:
-        _reader(name)(path, text="reference", split="all")
+        if name in CHECKS:
+            module, _, function = CHECKS[name].partition(":")
+            checker: Callable[[Path | str], list[Fault]] = getattr(import_module(module), function)
+            found = checker(path)
     except InputError as fault:
-        return [Fault(str(fault.file or path), fault.line, fault.what, fault.remedy, fault.item)]
-    return []
+        if fault.file is None or Path(fault.file).name != SETTINGS_FILE:
+            raise
+        return [_fault(fault, path)]
+    if not any(fault.error for fault in found):
+        # Whatever a check overlooks, reading does not.
+        try:
+            _reader(name)(path, text="reference", split="all")
+        except InputError as fault:
+            found.append(_fault(fault, path))
+    return found
+
+
+def _fault(fault: InputError, path: Path | str) -> Fault:
+    file = Path(fault.file) if fault.file is not None else Path(path)
+    name = file.relative_to(path).as_posix() if file.is_relative_to(path) else str(file)
+    return Fault(name, fault.line, fault.what, fault.remedy, fault.item)
 
 
 def _reader(task: str) -> Callable[..., Any]:

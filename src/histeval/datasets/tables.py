@@ -33,12 +33,13 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def read_table(path: Path, *, required: tuple[str, ...] = ()) -> Table:
+def read_table(path: Path, *, required: tuple[str, ...] = (), faults: list[DatasetError] | None = None) -> Table:
     """The table in a CSV file whose first row names the columns.
 
     The delimiter is the one of comma, semicolon and tab that splits the header into most columns. Cells are kept as
     they stand; a row that is shorter than the header is filled with empty cells. Raises DatasetError where a
-    required column is missing, a column name stands twice, or a row is longer than the header.
+    required column is missing, a column name stands twice, or a row is longer than the header; where `faults` is a
+    list, faults of rows are appended to it and the row is cut.
     """
     text = read_text(path)
     first = text.split("\n", 1)[0]
@@ -61,12 +62,15 @@ def read_table(path: Path, *, required: tuple[str, ...] = ()) -> Table:
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
-            raise DatasetError(
+            fault = DatasetError(
                 f"has {len(cells)} cells where the first row names {len(columns)} columns",
                 file=path,
                 line=line,
                 remedy="Put quotes around a cell that holds the delimiter",
             )
+            if faults is None:
+                raise fault
+            faults.append(fault)
         cells += [""] * (len(columns) - len(cells))
         rows.append(Row(line, dict(zip(columns, cells, strict=False))))
     return Table(path, columns, tuple(rows))

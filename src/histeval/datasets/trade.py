@@ -44,17 +44,18 @@ class Row:
     book: str
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path, faults: list[DatasetError] | None = None) -> list[Row]:
     """The rows of one of the three files, told apart by the form of the first line.
 
-    Raises DatasetError where a line has neither form.
+    Raises DatasetError where a line has neither form; where `faults` is a list, the fault is appended to it and the
+    line is left out.
     """
     text = read_text(path)
     first = text.split("\n", 1)[0].rstrip("\r")
-    return _lines(text, path) if _LINE.fullmatch(first) else _table(text, path)
+    return _lines(text, path, faults) if _LINE.fullmatch(first) else _table(text, path, faults)
 
 
-def _lines(text: str, path: Path) -> list[Row]:
+def _lines(text: str, path: Path, faults: list[DatasetError] | None) -> list[Row]:
     rows = []
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.removesuffix("\r")
@@ -62,25 +63,33 @@ def _lines(text: str, path: Path) -> list[Row]:
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            raise DatasetError('is not of the form "XML", "BOOK"', file=path, line=number)
+            _report(DatasetError('is not of the form "XML", "BOOK"', file=path, line=number), faults)
+            continue
         rows.append(Row(number, match[1], match[2]))
     return rows
 
 
-def _table(text: str, path: Path) -> list[Row]:
+def _table(text: str, path: Path, faults: list[DatasetError] | None) -> list[Row]:
     rows = []
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     line = 1
     try:
         for cells in reader:
             if cells:
-                if len(cells) != 2:
-                    raise DatasetError(f"has {len(cells)} cells, not markup and book", file=path, line=line)
-                rows.append(Row(line, cells[0], cells[1]))
+                if len(cells) == 2:
+                    rows.append(Row(line, cells[0], cells[1]))
+                else:
+                    _report(DatasetError(f"has {len(cells)} cells, not markup and book", file=path, line=line), faults)
             line = reader.line_num + 1
     except csv.Error as fault:
         raise DatasetError(f"is not CSV: {fault}", file=path, line=line) from None
     return rows
+
+
+def _report(fault: DatasetError, faults: list[DatasetError] | None) -> None:
+    if faults is None:
+        raise fault
+    faults.append(fault)
 
 
 @dataclass(frozen=True)
