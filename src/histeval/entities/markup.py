@@ -33,7 +33,7 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class MarkupFault:
-    """A fault: its kind (a key of `FAULTS`), its place (code points of the markup), and a sentence with what was done."""
+    """A fault: its kind (a key of `FAULTS`), its place in the markup (code points), and what was done, in a sentence."""
 
     kind: str
     offset: int

@@ -132,7 +132,7 @@ def count_items(gold: Sequence[Item], predicted: Sequence[Item]) -> dict[str, li
     """
     counts: dict[str, list[int]] = {}
     open_keys = Counter(item.key for item in gold if item.key is not None)
-    for name, key in gold:
+    for name, _ in gold:
         counts.setdefault(name, [0, 0, 0])[2] += 1
     for name, key in predicted:
         row = counts.setdefault(name, [0, 0, 0])
