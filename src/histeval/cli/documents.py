@@ -62,7 +62,8 @@ def import_(task: str, source: list[Path], /, *, out: Path) -> None:
     if name != "letters" or len(source) != 2:
         raise UsageError("for now `import letters LETTERS.csv PERSONS.csv --out DIR` is what import can do")
     report = import_letters(*source, out)
-    console().print(plain(str(report)))
+    for line in str(report).splitlines():
+        console().print(plain(line))
 
 
 def check(task: str, dataset: Path, /, *, format: Literal["table", "json"] = "table") -> int:
