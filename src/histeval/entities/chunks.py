@@ -266,22 +266,24 @@ def _lenient(p: NDArray[np.int32], q: NDArray[np.int32], same: NDArray[np.bool_]
     )
     start &= ~outside_after
     end &= ~outside_before
-    return start * np.uint8(_START) | end * np.uint8(_END)
+    return _bits((start, _START), (end, _END))
 
 
 def _strict(scheme: str, p: NDArray[np.int32], q: NDArray[np.int32], same: NDArray[np.bool_]) -> Flags:
-    pairs = np.array([ord(a) * 0x110000 + ord(b) for a, b in _INSIDE[scheme]], dtype=np.int64)
+    pairs = np.array([ord(pair[0]) * 0x110000 + ord(pair[1]) for pair in _INSIDE[scheme]], dtype=np.int64)
     inside = same & np.isin(p.astype(np.int64) * 0x110000 + q, pairs)
     start, end = (q != ord("O")) & ~inside, (p != ord("O")) & ~inside
     good_start, good_end = _among(q, _FIRST[scheme]), _among(p, _LAST[scheme])
     if scheme == "IOB1":  # B- stands only where a chunk of the same type ends just before
         good_start &= (q == ord("I")) | (_among(p, "BI") & same)
-    return (
-        start * np.uint8(_START)
-        | end * np.uint8(_END)
-        | (start & ~good_start) * np.uint8(_BAD_START)
-        | (end & ~good_end) * np.uint8(_BAD_END)
-    )
+    return _bits((start, _START), (end, _END), (start & ~good_start, _BAD_START), (end & ~good_end, _BAD_END))
+
+
+def _bits(*parts: tuple[NDArray[np.bool_], int]) -> Flags:
+    flags = np.zeros(len(parts[0][0]), dtype=np.uint8)
+    for mask, bit in parts:
+        flags[mask] |= np.uint8(bit)
+    return flags
 
 
 def _code_type(size: int) -> type[np.unsignedinteger[Any]]:

@@ -33,7 +33,7 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class MarkupFault:
-    """A fault: its kind (a key of `FAULTS`), its place in the markup (code points), and what was done, in a sentence."""
+    """A fault: its kind (a key of `FAULTS`), its place in the markup (code points), and a sentence on what was done."""
 
     kind: str
     offset: int

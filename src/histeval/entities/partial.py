@@ -303,7 +303,7 @@ def _chains(worth: Ints, shares_predicted: Mask, first: Ints, lengths: Ints) -> 
 def _best_by_knots(
     gold: list[int], predicted: list[int], worth: list[int], groups: list[int]
 ) -> Iterable[tuple[int, int]]:
-    """(group, value) of the best pairing in each connected knot of overlapping entities, in whatever way they overlap."""
+    """(group, value) of the best pairing in each connected knot of entities, in whatever way they overlap."""
     by_group: dict[int, list[int]] = defaultdict(list)
     for index, group in enumerate(groups):
         by_group[group].append(index)

@@ -175,7 +175,7 @@ def losses(
     """
     owners = level_owners(entry, tokens, depth, sibling_continues=False)
     levels = depths(entry.spans)
-    inner = set()
+    inner: set[int] = set()
     for token in tokens:
         inner.update(range(token.start + 1, token.end))
     merged, unheld, cut, trimmed = [], [], [], []
@@ -279,7 +279,7 @@ def entry_from_tags(
     >>> decoded.entry.spans
     (Span(type='SPAT', start=0, end=10, parent=None), Span(type='LOC', start=0, end=10, parent=0))
     """
-    triples = []
+    triples: list[tuple[str, int, int]] = []
     for tags in levels:
         triples.extend((kind, tokens[start][1], tokens[end - 1][2]) for kind, start, end in runs(tags))
     spans, _ = nest(triples)
@@ -433,7 +433,7 @@ def convert_tags(tags: Sequence[str], scheme: str) -> Tags:
     """
     check_scheme(scheme)
     owners = [-1] * len(tags)
-    types = []
+    types: list[str] = []
     for kind, start, end in runs(tags):
         owners[start:end] = [len(types)] * (end - start)
         types.append(kind)
