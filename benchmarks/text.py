@@ -6,14 +6,15 @@ Alone: `python benchmarks/text.py`. Peers are optional: one that is not installe
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
+from timeit import Timer
 from typing import Any
 
 from histeval.text import edits, error_rate
 
-RUNS = 9
+RUNS = 7
 LETTERS = "eeeeeennnnniiiirrrssttaahhdduullcgmobwfkzvpjyx,.      üöäßſ"
 MARKS = "\u0304\u0364\u0303"
 
@@ -42,16 +43,22 @@ def noisy(chance: random.Random, text: str, rate: float) -> str:
     return "".join(out)
 
 
-def compared(ours: Callable[[], Any], peer: Callable[[], Any], runs: int = RUNS) -> tuple[float, float]:
-    """Median seconds of both, run in turn so that a busy machine slows both alike. Their results must be equal."""
+def compared(ours: Callable[[], Any], peer: Callable[[], Any]) -> tuple[float, float]:
+    """Median seconds of a call of each, over `RUNS` samples taken in turn so that a busy machine slows both alike.
+
+    A sample repeats a quick call until it takes some 20 ms, as timeit does. The results of both must be equal.
+    """
     if ours() != peer():
         raise AssertionError("the results differ")
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(runs):
-        for function, found in zip((ours, peer), times, strict=True):
-            start = time.perf_counter()
-            function()
-            found.append(time.perf_counter() - start)
+    timers = [Timer(ours), Timer(peer)]
+    repeats = []
+    for timer in timers:
+        timer.timeit(1)
+        repeats.append(max(1, int(0.02 / min(timer.repeat(3, 1)))))
+    times: list[list[float]] = [[], []]
+    for _ in range(RUNS):
+        for timer, number, found in zip(timers, repeats, times, strict=True):
+            found.append(timer.timeit(number) / number)
     return median(times[0]), median(times[1])
 
 
@@ -76,10 +83,18 @@ def against_jiwer(chance: random.Random) -> list[dict[str, Any]]:
     hypotheses = [noisy(chance, text, 0.08).strip() for text in references]
     one = (references[0], hypotheses[0])
     found = [
-        compared(lambda: error_rate(*one).rate, lambda: jiwer.cer(*one), 25),
+        compared(lambda: error_rate(*one).rate, lambda: jiwer.cer(*one)),
         compared(lambda: error_rate(references, hypotheses).rate, lambda: jiwer.cer(references, hypotheses)),
     ]
     return [row(name, "jiwer", 20, *times) for name, times in zip(names, found, strict=True)]
+
+
+def each(distance: Callable[[str, str], int], pairs: list[tuple[str, str]]) -> list[int]:
+    return [distance(*pair) for pair in pairs]
+
+
+def grapheme_rate(reference: str, hypothesis: str) -> float | None:
+    return error_rate(reference, hypothesis, "NFC", "grapheme").rate
 
 
 def against_rapidfuzz(chance: random.Random) -> list[dict[str, Any]]:
@@ -88,11 +103,15 @@ def against_rapidfuzz(chance: random.Random) -> list[dict[str, Any]]:
     rows = []
     for rate, wanted in ((0.08, 5), (0.30, 2.5)):
         pairs = [(text, noisy(chance, text, rate)) for text in (page(chance, 20_000) for _ in range(5))]
-        # Bound now: the loop's variable would be another list by the time a function runs.
-        ours = (lambda pairs: lambda: [edits(*pair) for pair in pairs])(pairs)
-        peer = (lambda pairs: lambda: [distance(*pair) for pair in pairs])(pairs)
         name = f"CER 20 000 characters, error {rate:.2f}, 5 pairs"
-        rows.append(row(name, "rapidfuzz without hint", wanted, *compared(ours, peer)))
+        rows.append(
+            row(
+                name,
+                "rapidfuzz without hint",
+                wanted,
+                *compared(partial(each, edits, pairs), partial(each, distance, pairs)),
+            )
+        )
     return rows
 
 
@@ -101,18 +120,14 @@ def against_dinglehopper(chance: random.Random) -> list[dict[str, Any]]:
     for marks in (0.05, 0.0):
         name = f"CER by grapheme, 2 000 characters, {marks:.0%} with marks"
         try:
-            from dinglehopper.character_error_rate import character_error_rate
+            from dinglehopper.character_error_rate import character_error_rate  # type: ignore[import-not-found]
         except ImportError:
             rows.append(row(name, "dinglehopper (not installed)", 240, None, None))
             continue
         text = page(chance, 2000, marks)
         other = noisy(chance, text, 0.08)
-        # dinglehopper compares by NFC; both sides get the same texts in NFC already.
-        rates = compared(
-            lambda text=text, other=other: error_rate(text, other, unit="grapheme").rate,
-            lambda text=text, other=other: character_error_rate(text, other),
-            7,
-        )
+        # dinglehopper brings both sides to NFC, so ours does too.
+        rates = compared(partial(grapheme_rate, text, other), partial(character_error_rate, text, other))
         rows.append(row(name, "dinglehopper", 240, *rates))
     return rows
 

@@ -53,10 +53,23 @@ def test_folding_of_any_unicode(a: str, b: str) -> None:
         "\u1100\u1161\u11a8",
         "\u0600\u0661",
         "\u0e01\u0e33",
+        "\ud800\u0304",
+        "\x00\u0304a\u0304",
+        "\U000e0041\u0304",
     ],
 )
 def test_rules_of_the_annex(text: str) -> None:
     check(text, "a" + text + "b\u0304" + text)
+    # Long texts go another way.
+    check("a" * 200 + text + "bu\u0364" + text, text + "u\u0364" * 200 + text)
+
+
+@few
+@given(pairs())
+def test_long_texts_fold_alike(pair: tuple[str, str]) -> None:
+    a, b = pair
+    check(a * 10 + "a" * 100, "b" * 100 + b * 10)
+    check("u\u0364" * 60 + a, a + "u\u0364" * 60)
 
 
 def test_private_use_of_mufi_stays_and_spare_signs_come_from_the_last_planes() -> None:
@@ -73,6 +86,7 @@ def test_more_clusters_than_spare_signs(monkeypatch: pytest.MonkeyPatch) -> None
     for number in range(1, 5):
         text = "".join(chr(0x61 + i) + "\u0304" for i in range(number))
         check(text, "x" + text[::-1])
+        check(text + "x" * 200, "x" * 200 + text)
 
 
 @few

@@ -9,24 +9,27 @@ exact.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SPARE = range(0xF0000, 0x110000)
 """Planes 15 and 16, with the four code points at their ends that are no characters: Python strings carry them too."""
 
-_plain: set[str] = set()
-"""Characters seen that never join a cluster, whatever stands beside them."""
-_marks: set[str] = set()
-"""Characters seen that join the character before them and have no other effect."""
-_joiners: set[str] = set()
-"""Characters seen with rules of their own: Hangul, flags, prepended marks, viramas, zero-width joiner, CR."""
+LONG = 100
+"""From this length on the arrays of `_fold_marks` are faster than cutting the text into clusters."""
+
+PLAIN, CONTROL, MARK, JOINER, TAKEN, UNKNOWN = range(6)
+"""Kinds of characters: those that a mark joins and that join nothing; those that no mark joins; the marks; those with
+rules of their own (Hangul, flags, prepended marks, viramas, zero-width joiner, CR); those of planes 15 and 16."""
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> tuple[Any, Any, Any]:
+def _patterns() -> tuple[Any, Any, Any, Any]:
     import regex
 
     # A virama (combining class 9) may link two Indic consonants, so it is more than a mark.
@@ -34,19 +37,26 @@ def _patterns() -> tuple[Any, Any, Any]:
     joiner = regex.compile(
         r"[\p{GCB=Extend}\p{GCB=Prepend}\p{GCB=ZWJ}\p{GCB=RI}\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=LV}\p{GCB=LVT}\r]"
     )
-    return mark, joiner, regex.compile(r"\X")
+    return regex.compile(r"\X"), mark, joiner, regex.compile(r"[\p{GCB=Control}\n]")
 
 
-def _learn(characters: set[str]) -> None:
-    mark, joiner, _ = _patterns()
-    for character in characters:
-        kind = _marks if mark.match(character) else _joiners if joiner.match(character) else _plain
-        kind.add(character)
+@lru_cache(maxsize=1)
+def _kinds() -> NDArray[np.uint8]:
+    """The kind of each code point, filled in as code points turn up."""
+    import numpy as np
+
+    kinds = np.full(0x110000, UNKNOWN, dtype=np.uint8)
+    kinds[SPARE.start :] = TAKEN
+    return kinds
 
 
-@lru_cache(maxsize=256)
-def _marked(marks: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(f"(?s)(.[{''.join(re.escape(mark) for mark in sorted(marks))}]+)")
+def _learn(codes: set[int]) -> None:
+    _, mark, joiner, control = _patterns()
+    for code in codes:
+        sign = chr(code)
+        _kinds()[code] = (
+            MARK if mark.match(sign) else JOINER if joiner.match(sign) else CONTROL if control.match(sign) else PLAIN
+        )
 
 
 def graphemes(text: str) -> list[str]:
@@ -55,70 +65,88 @@ def graphemes(text: str) -> list[str]:
     >>> [len(cluster) for cluster in graphemes("a\\u0304b\\r\\n")]
     [2, 1, 2]
     """
-    clusters: list[str] = _patterns()[2].findall(text)
+    clusters: list[str] = _patterns()[0].findall(text)
     return clusters
 
 
-def _pieces(text: str, characters: set[str]) -> list[str]:
-    """The text in pieces: those at even positions hold no cluster of several code points, those at odd positions are
-    whole clusters, most of them of several code points, or a mark with what stands before it."""
-    unknown = characters - _plain - _marks - _joiners
-    if unknown:
-        _learn(unknown)
-    joiners = characters & _joiners
-    if joiners and not (joiners == {"\r"} and "\r\n" not in text):
-        pieces = [""]
-        for cluster in graphemes(text):
-            if len(cluster) == 1:
-                pieces[-1] += cluster
-            else:
-                pieces += [cluster, ""]
-        return pieces
-    marks = characters & _marks
-    return _marked(frozenset(marks)).split(text) if marks else [text]
+class NoRoomError(Exception):
+    """The text needs the spare code points itself, or more of them than there are."""
 
 
 class Folding:
     """One assignment of spare code points to clusters, for one pair of texts (or several, while there is room)."""
 
     def __init__(self) -> None:
-        self.clusters: dict[str, str] = {}
-        self._pieces: dict[str, str] = {}
+        self._signs: dict[str, str] = {}
+        self._marked: dict[int, int] = {}
 
-    def _sign(self, piece: str) -> str:
-        """What stands for a piece; a mark after a control character joins nothing, which gives two clusters."""
-        signs = ""
-        for cluster in graphemes(piece):
-            if len(cluster) > 1 and cluster not in self.clusters:
-                if len(self.clusters) == len(SPARE):
-                    raise OverflowError
-                self.clusters[cluster] = chr(SPARE[len(self.clusters)])
-            signs += self.clusters.get(cluster, cluster)
-        self._pieces[piece] = signs
-        return signs
+    def _sign(self, cluster: str) -> str:
+        """The one code point that stands for a cluster."""
+        if len(cluster) == 1:
+            return cluster
+        sign = self._signs.get(cluster)
+        if sign is None:
+            if len(self._signs) == len(SPARE):
+                raise NoRoomError
+            sign = self._signs[cluster] = chr(SPARE[len(self._signs)])
+        return sign
 
-    def fold(self, text: str, characters: set[str]) -> str:
-        """The text with one code point a cluster. `characters` is the set of its characters."""
-        pieces = _pieces(text, characters)
-        if len(pieces) == 1:
+    def fold(self, text: str) -> str:
+        """The text with one code point a cluster; raises NoRoomError."""
+        if text.isascii() and "\r\n" not in text:
             return text
-        known = self._pieces
-        for i in range(1, len(pieces), 2):
-            pieces[i] = known.get(pieces[i]) or self._sign(pieces[i])
-        return "".join(pieces)
+        if len(text) >= LONG:
+            folded = self._fold_marks(text)
+            if folded is not None:
+                return folded
+        elif max(text) >= "\U000f0000":
+            raise NoRoomError
+        return "".join(map(self._sign, graphemes(text)))
+
+    def _fold_marks(self, text: str) -> str | None:
+        """`fold` where marks after letters are the only clusters of several code points; else None."""
+        import numpy as np
+
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        kinds = _kinds()[codes]
+        most = kinds.max()
+        if most == UNKNOWN:
+            _learn(set(codes[kinds == UNKNOWN].tolist()))
+            kinds = _kinds()[codes]
+            most = kinds.max()
+        if most == TAKEN:
+            raise NoRoomError
+        if most <= CONTROL:
+            return text
+        marks = kinds == MARK
+        if most == JOINER or marks[0]:
+            return None
+        bases = np.flatnonzero(marks[1:] & ~marks[:-1])
+        if (kinds[bases] == CONTROL).any():
+            return None
+        keys = (codes[bases].astype(np.int64) << 21 | codes[bases + 1]).tolist()
+        signs = [self._marked.get(key) or self._mark(key) for key in keys]
+        if len(bases) < np.count_nonzero(marks):
+            # Some letters have several marks: their clusters are looked up as texts.
+            ends = np.flatnonzero(marks & ~np.append(marks[1:], False)) + 1
+            for i in np.flatnonzero(ends - bases > 2).tolist():
+                signs[i] = ord(self._sign(text[bases[i] : ends[i]]))
+        folded = codes.copy()
+        folded[bases] = signs
+        return str(folded[~marks].tobytes().decode("utf-32-le", "surrogatepass"))
+
+    def _mark(self, key: int) -> int:
+        """The sign of a letter with one mark."""
+        self._marked[key] = ord(self._sign(chr(key >> 21) + chr(key & 0x1FFFFF)))
+        return self._marked[key]
 
     def pair(self, a: str, b: str) -> tuple[Sequence[object], Sequence[object]]:
         """Both texts as sequences with one item a cluster, equal where the clusters are equal."""
-        if a.isascii() and b.isascii() and "\r\n" not in a and "\r\n" not in b:
-            return a, b
-        ours, theirs = set(a), set(b)
-        if max(ours, default="") < "\U000f0000" and max(theirs, default="") < "\U000f0000":
-            try:
-                return self.fold(a, ours), self.fold(b, theirs)
-            except OverflowError:
-                pass
-        numbers: dict[str, int] = {}
-        return (
-            [numbers.setdefault(cluster, len(numbers)) for cluster in graphemes(a)],
-            [numbers.setdefault(cluster, len(numbers)) for cluster in graphemes(b)],
-        )
+        try:
+            return self.fold(a), self.fold(b)
+        except NoRoomError:
+            numbers: dict[str, int] = {}
+            return (
+                [numbers.setdefault(cluster, len(numbers)) for cluster in graphemes(a)],
+                [numbers.setdefault(cluster, len(numbers)) for cluster in graphemes(b)],
+            )

@@ -66,11 +66,11 @@ HYPHEN_SET = frozenset(HYPHENS)
 
 
 def _nfc(text: str) -> str:
-    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", text)
 
 
 def _nfkc(text: str) -> str:
-    return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", text)
 
 
 def _table(table: Mapping[str, str]) -> Callable[[str], str]:
