@@ -89,13 +89,8 @@ def foreign_encoding(data: bytes) -> str | None:
     head = data[:400]
     if b"\x00" not in head or len(head) < 4:
         return None
-    even, odd = head[0::2], head[1::2]
-    if (
-        min(even.count(0) / len(even), odd.count(0) / len(odd))
-        < 0.1
-        < 0.4
-        < max(even.count(0) / len(even), odd.count(0) / len(odd))
-    ):
+    shares = sorted(half.count(0) / len(half) for half in (head[0::2], head[1::2]))
+    if shares[0] < 0.1 and shares[1] > 0.7:
         return "UTF-16"
     return "a binary file"
 
