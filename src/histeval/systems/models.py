@@ -7,7 +7,11 @@ follow what the provider asks for, and can be shown. No temperature or other set
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
+import os
 import random
+import re
 import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -79,6 +83,7 @@ class LanguageModel:
         self.price = load_prices(request.prices).find(name)
         self._prices = load_prices(request.prices)
         self._model: Model | None = None
+        self._listener = _Listener(self._note)
         self._gate = 0.0  # time before which nothing is sent, since the provider asked for a pause
         if request.batch:
             self.concurrency = max(self.concurrency, 2000)
@@ -126,13 +131,24 @@ class LanguageModel:
     def open(self) -> None:
         """Make the client; raises SystemFault where there is no key or no such provider."""
         if self._model is None:
-            self._model = self._make_model()
+            logging.getLogger("inspect_ai").addHandler(self._listener)
+            try:
+                self._model = self._make_model()
+            except SystemFault:
+                logging.getLogger("inspect_ai").removeHandler(self._listener)
+                raise
 
     async def aclose(self) -> None:
         """Close the client's connections."""
+        logging.getLogger("inspect_ai").removeHandler(self._listener)
         if self._model is not None:
             await self._model.api.aclose()
             self._model = None
+
+    def _note(self, sentence: str) -> None:
+        cleaned = " ".join(redact(sentence, self._known).split())[:500]
+        if cleaned not in self.notes:
+            self.notes.append(cleaned)
 
     def cost(self, usage: Mapping[str, int], returned: str | None = None) -> float | None:
         """Cost in US dollars of an answer with this usage; None where the price is not known."""
@@ -225,6 +241,8 @@ class LanguageModel:
         config: dict[str, Any] = {key: value for key, value in self._generation.items() if key not in self._refused}
         if self.structured and "response_schema" not in self._refused:
             config["response_schema"] = _inspect_schema(self.schema)
+        # Pages are sent once: writing them to a provider's cache would cost more and save nothing.
+        config.setdefault("cache_prompt", False)
         # The connections are counted by whoever runs us; Inspect's own count must not be in the way.
         config.update(max_retries=0, max_connections=100_000)
         if self.request.batch:
@@ -252,7 +270,7 @@ class LanguageModel:
         if setting not in self._refused:
             self._refused.add(setting)
             name = "the answer schema" if setting == "response_schema" else f"the setting {setting}"
-            self.notes.append(f"{self.name} was asked without {name}, which it refused: {redact(words, self._known)}")
+            self._note(f"{self.name} was asked without {name}, which it refused: {words}")
 
     @property
     def _known(self) -> tuple[str, ...]:
@@ -281,6 +299,10 @@ class LanguageModel:
         from inspect_ai.model import get_model
 
         arguments = dict(self._own.get("model_args") or {})
+        address = self._own.get("base_url") or os.environ.get("OPENAI_BASE_URL", "")
+        if self.provider == "openai" and address and "api.openai.com" not in address:
+            # Servers that only speak OpenAI's format speak chat completions; few know the newer interface.
+            arguments.setdefault("responses_api", False)
         try:
             model = get_model(
                 self.name,
@@ -299,6 +321,18 @@ class LanguageModel:
         if client is not None and isinstance(getattr(client, "max_retries", None), int):
             client.max_retries = 0
         return model
+
+
+class _Listener(logging.Handler):
+    """Keeps the warnings of Inspect AI, which tell of settings that it left out by itself, as notes of the run."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._note_it = note
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with contextlib.suppress(Exception):
+            self._note_it(f"Inspect AI says: {record.getMessage()}")
 
 
 def _split_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -379,6 +413,4 @@ def _sentence(name: str, fault: Fault, more: list[str]) -> str:
 
 def _plain(text: str) -> str:
     """A message of Inspect AI without its markup, on one line."""
-    import re
-
     return " ".join(re.sub(r"\[/?[a-z ]+\]", "", text).removeprefix("ERROR: ").split())[:300]
