@@ -11,6 +11,7 @@ are kept and count in every sum). The same holds for the sum over no texts.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -60,8 +61,8 @@ def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int |
     """Levenshtein distance of two strings, or of two lists of non-negative integers, with unit costs.
 
     `hint` is a guess of the result; it changes the time, never the result. The matrix is computed in a band around the
-    diagonal as wide as the guess, which proves itself where the result lies within; else the band grows. Texts of
-    several thousand characters make their own guess.
+    diagonal as wide as the guess, which proves itself where the result lies within; else the band grows. Without a
+    hint, texts of a thousand characters and more guess from their own ends.
 
     >>> edits("Vnd ein pferit", "und ein pferd")
     3
@@ -112,8 +113,11 @@ def edits_many(
     order = sorted(range(len(sizes)), key=sizes.__getitem__)
     done = running = length = 0
     while done < len(order):
+        # Texts of one group are of like length, since they share a hint.
         longest = sizes[order[done]]
-        group = order[done : done + GROUP]
+        limit = next((step - 1 for step in (HINT_FROM, ALONE_FROM) if longest < step), 2 * longest)
+        last = bisect_right(order, min(limit, max(2 * longest, HINT_FROM - 1)), lo=done, key=sizes.__getitem__)
+        group = order[done : min(last, done + GROUP)]
         if longest >= HINT_FROM and not length:
             group = group[:4]  # the first of the longer texts: no error rate to go by yet
         if (longest >= ALONE_FROM and workers == 1) or len(group) < FEW:
@@ -204,6 +208,9 @@ def error_rate(
         raise UsageError(f"there is no unit {unit!r}; there are {', '.join(UNITS)}")
     if unit == "character":
         unit = rules.unit
+    if isinstance(reference, str) and isinstance(hypothesis, str):
+        a, b = units(rules.apply(reference), rules.apply(hypothesis), unit)
+        return ErrorRate(edits(a, b), len(a))
     references, hypotheses = _listed(reference), _listed(hypothesis)
     if len(references) != len(hypotheses):
         raise UsageError(
