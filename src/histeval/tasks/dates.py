@@ -87,10 +87,11 @@ def _read(words: str, century: int | None) -> str | None:
             first, second = second, first
         return _value(_year(match.group(3), century) if year < 100 else year, second, first)
     if match := _DAY_FIRST.fullmatch(words):
-        day, month, year_text = match.groups()
-        if day is None and len(year_text) != 4:
+        day, word, year_text = match.groups()
+        month = _month(word)
+        if month is None or (day is None and len(year_text) != 4):
             return None
-        return _value(_year(year_text, century), _month(month), None if day is None else int(day))
+        return _value(_year(year_text, century), month, None if day is None else int(day))
     if match := _MONTH_FIRST.fullmatch(words):
         return _value(int(match.group(3)), _month(match.group(1)), int(match.group(2)))
     return None

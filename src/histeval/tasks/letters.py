@@ -408,7 +408,7 @@ class LettersScorer(Scorer):
                 wrong[match.identity] = name
                 reasons.append(_reason(name, "found", "fp", match.code, match.why))
         missed = wanted - hits.keys()
-        for name, identity in selected.items():
+        for identity, name in {identity: name for name, identity in reversed(selected.items())}.items():
             if identity in missed:
                 reasons.append(_missed(name, failure))
         return {

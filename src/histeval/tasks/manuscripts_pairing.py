@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from histeval.tasks.manuscripts_reading import ADDITION, Entry
+from histeval.tasks.reading import as_text
 from histeval.tasks.truth import PageTruth
 from histeval.text import fuzzy_ratio
 
@@ -134,10 +135,13 @@ def _pair_by_position(folios: Sequence[Folio], entries: Sequence[Entry | None]) 
 def _pair_by_folio(folios: Sequence[Folio], entries: Sequence[Entry | None]) -> tuple[Pairs, Surplus]:
     numbered: Surplus = [(number, entry) for number, entry in enumerate(entries, start=1) if entry is not None]
 
-    def likeness(i: int, j: int) -> tuple[bool, float]:
+    wanted = [_all_of(fields) for _, fields in folios]
+    given = [_all_of(entry) for _, entry in numbered]
+
+    def likeness(i: int, j: int) -> tuple[int, float]:
         (ref, fields), (_, entry) = folios[i], numbered[j]
-        same = same_folio(ref, str(fields.get("folio") or ""), content(entry.get("folio")))
-        return same, _similar(content(fields.get("text")), content(entry.get("text")))
+        same = same_folio(ref, content(fields.get("folio")), content(entry.get("folio")))
+        return same, _similar(wanted[i], given[j])
 
     chosen = best_pairs(len(folios), len(numbered), likeness)
     pairs: Pairs = [(folio, numbered[chosen[i]][1] if i in chosen else None) for i, folio in enumerate(folios)]
@@ -145,22 +149,33 @@ def _pair_by_folio(folios: Sequence[Folio], entries: Sequence[Entry | None]) -> 
     return pairs, [entry for j, entry in enumerate(numbered) if j not in used]
 
 
-def same_folio(ref: str, folio: str, answer: Any) -> bool:
-    """Whether the folio an answer names is the one of the ground truth: the same number and not the other side.
+def _all_of(fields: Mapping[str, Any]) -> str:
+    """Main text and additions together."""
+    values = [content(fields.get(key)) for key in ("text", *addition_keys(fields))]
+    return "\n".join(value for value in values if isinstance(value, str) and value)
 
-    >>> same_folio("[3r]", "3", "3"), same_folio("[3r]", "3", "3v"), same_folio("[4v]", "", "4v")
-    (True, False, True)
+
+def same_folio(ref: str, folio: str, answer: Any) -> int:
+    """How well the folio that an answer names is the one of the ground truth: 2 where it is the same text, 1 where
+    it is the same number and not the other side, else 0.
+
+    >>> same_folio("[3r]", "3", "3"), same_folio("[3r]", "3", "fol. 3r"), same_folio("[3r]", "3", "3v")
+    (2, 1, 0)
+    >>> same_folio("[4v]", "", "4v"), same_folio("[4v]", "", "")
+    (1, 0)
     """
-    words = str(answer).strip() if isinstance(answer, str | int | float) else ""
+    words = as_text(answer).strip() if isinstance(answer, str | int | float) else ""
+    if not words:
+        return 0
+    if words == folio.strip():
+        return 2
     found = _FOLIO.search(words)
-    if not found:
-        return bool(words) and words in (folio, ref)
     for text in (ref, folio):
         wanted = _FOLIO.search(text)
-        if wanted and wanted.group(1).lstrip("0") == found.group(1).lstrip("0"):
+        if wanted and found and wanted.group(1).lstrip("0") == found.group(1).lstrip("0"):
             sides = {side.lower() for side in (wanted.group(2), found.group(2)) if side}
-            return len(sides) < 2
-    return False
+            return 1 if len(sides) < 2 else 0
+    return 0
 
 
 def best_pairs(left: int, right: int, likeness: Callable[[int, int], Any]) -> dict[int, int]:
