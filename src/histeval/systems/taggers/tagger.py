@@ -61,6 +61,11 @@ class ChainColumn:
             sum((chain.last for chain in chains), start=0 * chains[0].last) * self._share,
         )
 
+    def only(self, kind: str) -> ChainColumn:
+        """The column with one of its two parts alone."""
+        kept = (self._crf, None) if kind == "crf" else (None, self._network)
+        return ChainColumn(self._labels, self._lexicon, *kept)
+
     def predict(self, texts: Sequence[Tokens]) -> list[Tags]:
         """Labels of each text, one a token."""
         scores = None
@@ -94,6 +99,16 @@ class Tagger:
     def truncated(self) -> int:
         """How many tokens so far lay beyond what a backbone can read, and were left outside every entity."""
         return sum(getattr(column, "truncated", 0) for column in self._columns)
+
+    def only(self, kind: str) -> Tagger:
+        """The feature CRF (`crf`) or the network (`bilstm`) of a `crf+bilstm` model alone.
+
+        It is what training that part alone would have given, since the two fits know nothing of each other.
+        """
+        if self.settings["system"] != "crf+bilstm" or kind not in SYSTEMS["crf+bilstm"]:
+            raise UsageError(f"a {self.settings['system']} model has no part {kind!r}")
+        columns = [column.only(kind) if isinstance(column, ChainColumn) else column for column in self._columns]
+        return Tagger(self.folder, {**self.settings, "system": kind}, columns)
 
     def tag_tokens(self, texts: Sequence[Tokens]) -> list[list[Tags]]:
         """Tags at each level of each text, shape (texts, levels, tokens)."""
@@ -165,7 +180,7 @@ def _column(number: int, labels: Tags, system: str, files: Mapping[str, bytes], 
     if len(labels) < 2:
         return Constant(labels[0])
     if system == "transformer":
-        from histeval.systems.taggers.transformer import TransformerColumn
+        from histeval.systems.taggers.backbone import TransformerColumn
 
         return TransformerColumn.load(number, labels, files, settings)
     words_of: dict[str, tuple[str, ...]] = {}
