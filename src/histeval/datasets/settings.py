@@ -111,13 +111,24 @@ class _Reader:
         self.faults.append(Fault(FILE, self.line_of(key, value), what, remedy, key))
 
     def line_of(self, key: str, value: str = "") -> int | None:
-        """The first line that names `key` (the last word of its path) and, where given, holds `value`."""
-        word = re.escape(key.rsplit(".", 1)[-1].rsplit(" ", 1)[-1])
-        pattern = re.compile(rf"""^\s*\[*\s*(?:[\w.-]*\.)?["']?{word}["']?\s*(=|\])|[{{,]\s*["']?{word}["']?\s*=""")
-        for number, line in enumerate(self.lines, start=1):
-            if pattern.search(line) and value in line:
-                return number
-        return None
+        """The line of a setting: `fields.2.kind` is the kind in the second [[fields]]. `value` stands on the line."""
+        parts = key.split(".")
+        first, last = 0, len(self.lines)
+        if len(parts) > 1:
+            wanted = int(parts[1]) if parts[1].isdecimal() else 1
+            headers = [n for n, line in enumerate(self.lines) if re.match(rf"\s*\[+\s*{re.escape(parts[0])}\b", line)]
+            if len(headers) >= wanted:
+                first = headers[wanted - 1]
+                if parts[1].isdecimal():
+                    last = next((n for n in range(first + 1, last) if self.lines[n].lstrip().startswith("[")), last)
+        word = re.escape(parts[-1])
+        named = re.compile(rf"""(^|[\s\[{{,."']){word}["']?\s*(=|\])""")
+        quoted = re.compile(rf"""=\s*["']{word}["']""")
+        for pattern in (named, quoted):
+            for number in range(first, last):
+                if pattern.search(self.lines[number]) and value in self.lines[number]:
+                    return number + 1
+        return first + 1 if first else None
 
     def settings(self) -> Settings:
         self.unknown(self.table, _TOP, "")
@@ -257,8 +268,9 @@ class _Reader:
                 continue
             self.unknown(table, _AUTHORITY, where)
             file = self.path(self.text(table, "file", "", where), where)
-            if not file:
+            if not table.get("file"):
                 self.fault(where, "names no file", f'Write {name} = "FILE.csv"')
+            if not file:
                 continue
             found[name] = AuthoritySettings(file, self.text(table, "separator", ",", where) or ",")
         return found
