@@ -131,19 +131,17 @@ class Alignment:
             raise UsageError(
                 f"offset {offset} lies outside of the reference, which has {len(self.reference)} characters"
             )
-        # Offset to unit: a start is itself, the inside of a unit goes to its own start or end.
-        bounds = self._reference_bounds
-        index = bisect_right(bounds, offset) - 1 if bias == "left" else bisect_left(bounds, offset)
+        bounds, starts = self._reference_bounds, self._starts
         if bias == "left":
-            # The last step that starts before the index, that is the one that holds the unit before it.
-            at = bisect_left(self._starts, index) - 1
-            if at < 0:
-                return 0
+            # An offset inside a unit goes to its start; the step is that of the unit before it.
+            index = bisect_right(bounds, offset) - 1
+            at = bisect_left(starts, index) - 1
         else:
-            # The last step that starts at or before it: insertions at the index come before the step of that start.
-            at = bisect_right(self._starts, index) - 1
-            if at < 0:
-                return 0
+            # It goes to the unit's end; of the steps that start there, what is inserted comes before the others.
+            index = bisect_left(bounds, offset)
+            at = bisect_right(starts, index) - 1
+        if at < 0:
+            return 0
         tag, i, _, j, last = self._steps[at]
         unit = last if tag == "insert" else j if tag == "delete" else min(j + index - i, last)
         return self._hypothesis_bounds[unit]
