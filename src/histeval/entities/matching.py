@@ -38,10 +38,15 @@ class Item(NamedTuple):
     key: Hashable
 
 
-def placed(entry: Entry) -> list[Placed]:
-    """The entities of an entry with their levels, white space at their edges taken off."""
+def placed(entry: Entry, *, trim: bool = True) -> list[Placed]:
+    """The entities of an entry with their levels, white space at their edges taken off unless `trim` is false."""
     return [
-        Placed(level, span.type, *trimmed(entry.text, span.start, span.end), span.parent)
+        Placed(
+            level,
+            span.type,
+            *(trimmed(entry.text, span.start, span.end) if trim else (span.start, span.end)),
+            span.parent,
+        )
         for span, level in zip(entry.spans, depths(entry.spans), strict=True)
     ]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from histeval.entities.grammar import NO_CLASS, Grammar, Path
@@ -204,6 +205,7 @@ def losses(
     return Losses(tuple(merged), tuple(unheld), tuple(cut), tuple(trimmed))
 
 
+@lru_cache(maxsize=4096)
 def split_tag(tag: str) -> tuple[str, str]:
     """Prefix and type of a tag of one level; the prefix is `O` outside. The type is what follows the first hyphen.
 
@@ -238,6 +240,40 @@ def runs(tags: Sequence[str]) -> list[tuple[str, int, int]]:
         kind_before, ended = kind, prefix in _END
     if start >= 0:
         found.append((kind_before, start, len(tags)))
+    return found
+
+
+_STRICT: dict[str, tuple[str, str, frozenset[str]]] = {
+    # First and last prefixes of a whole entity, and the pairs of prefixes inside one.
+    "IO": ("I", "I", frozenset(["II"])),
+    "IOB1": ("BI", "BI", frozenset(["BI", "II"])),
+    "IOB2": ("B", "BI", frozenset(["BI", "II"])),
+    "IOBES": ("BS", "ES", frozenset(["BI", "BE", "II", "IE"])),
+    "BILOU": ("BU", "LU", frozenset(["BI", "BL", "II", "IL"])),
+}
+
+
+def strict_runs(tags: Sequence[str], scheme: str) -> list[tuple[str, int, int, bool]]:
+    """Entities of one level as (type, first token, token after the last, malformed), the scheme taken at its word.
+
+    >>> strict_runs(["I-LOC", "I-LOC", "B-LOC", "O"], "IOB2")
+    [('LOC', 0, 2, True), ('LOC', 2, 3, False)]
+    """
+    check_scheme(scheme)
+    first, last, pairs = _STRICT[scheme]
+    found: list[tuple[str, int, int, bool]] = []
+    before, kind_before, start, bad = "O", "", 0, False
+    for place, tag in enumerate([*tags, "O"]):
+        prefix, kind = split_tag(tag)
+        if kind == kind_before and before + prefix in pairs:
+            before = prefix
+            continue
+        if before != "O":
+            found.append((kind_before, start, place, bad or before not in last))
+        start, bad = place, prefix not in first
+        if scheme == "IOB1" and prefix == "B":  # B- stands only where an entity of the same type ends just before
+            bad = kind != kind_before
+        before, kind_before = prefix, kind
     return found
 
 
@@ -303,7 +339,7 @@ def joint_classes(grammar: Grammar, scheme: str = "IO") -> Tags:
     The outer prefix is always `I-`; in other schemes than IO the real prefixes are part of the type.
     """
     check_scheme(scheme, JOINT_SCHEMES)
-    found = [_joint(["O"] * grammar.depth, scheme)]
+    found = [_joint(("O",) * grammar.depth, scheme)]
     for path in grammar.paths():
         rows: list[list[str]] = [[]]
         for place in range(len(path)):
@@ -312,11 +348,12 @@ def joint_classes(grammar: Grammar, scheme: str = "IO") -> Tags:
             ]
         for row in rows:
             tags = [f"{prefix}-{kind}" for prefix, kind in zip(row, path, strict=True)]
-            found.append(_joint(tags + ["O"] * (grammar.depth - len(path)), scheme))
+            found.append(_joint((*tags, *["O"] * (grammar.depth - len(path))), scheme))
     return found
 
 
-def _joint(tags: Sequence[str], scheme: str) -> str:
+@lru_cache(maxsize=4096)
+def _joint(tags: tuple[str, ...], scheme: str) -> str:
     """The joint label of the tags that one token has at each level."""
     parts = []
     for level, tag in enumerate(tags):
@@ -381,16 +418,10 @@ def combined_tags(levels: Sequence[Sequence[str]], scheme: str = "IO") -> Tags:
     >>> combined_tags([["B-SPAT", "I-SPAT", "O"], ["B-LOC", "O", "B-LOC"]], "IOB2")
     ['B-LOC+SPAT', 'I-O+SPAT', 'B-LOC+O']
     """
-    found: Tags = []
-    known: dict[tuple[str, ...], str] = {}
-    for tags in zip(*levels, strict=True):
-        label = known.get(tags)
-        if label is None:
-            label = known[tags] = _combined(tags, scheme)
-        found.append(label)
-    return found
+    return [_combined(tags, scheme) for tags in zip(*levels, strict=True)]
 
 
+@lru_cache(maxsize=4096)
 def _combined(tags: tuple[str, ...], scheme: str) -> str:
     split = [split_tag(tag) for tag in tags]
     used = [place for place, (prefix, _) in enumerate(split) if prefix != "O"]

@@ -36,7 +36,15 @@ from histeval.errors import UsageError
 from histeval.stats.metrics import Floats, Metric, divide, f_score
 from histeval.tasks.base import Answer, DocumentScore, Protocol, Reading, Rule, RuleValue, Scorer, Task
 from histeval.tasks.description import Context, Description, EntityType
-from histeval.tasks.directories_places import NOWHERE, align_tokens, anchor, find_tokens, place_spans, place_tags, tag_rows
+from histeval.tasks.directories_places import (
+    NOWHERE,
+    align_tokens,
+    anchor,
+    find_tokens,
+    place_spans,
+    place_tags,
+    tag_rows,
+)
 from histeval.tasks.directories_reading import Prediction, SpanAnswer, TagAnswer, read_answer, with_known_types
 
 OTHER = "other"
@@ -183,7 +191,8 @@ class DirectoriesScorer(Scorer):
         )
         place = {name: index for index, name in enumerate(self.columns)}
         self._place = {
-            level: {kind: place[f"{level}/{kind}_tp"] for kind in (*kinds, OTHER)} for level, kinds in self.types.items()
+            level: {kind: place[f"{level}/{kind}_tp"] for kind in (*kinds, OTHER)}
+            for level, kinds in self.types.items()
         }
         self.metrics = self._make_metrics()
         self.headline = tuple(f"f1[{level}]" for level in self._order())
@@ -216,7 +225,7 @@ class DirectoriesScorer(Scorer):
             f"L{number}": {path[-1] for path in paths if len(path) == number} for number in range(1, self.depth + 1)
         }
         metrics = [
-            Metric(f"f1[{level}]", partial(_f1, total[level], zero), help=f"F1 of entities, {_MEANING(level)}")
+            Metric(f"f1[{level}]", partial(_f1, total[level], zero), help=f"F1 of entities, {_meaning(level)}")
             for level in self._order()
         ]
         for level in self._order():
@@ -225,14 +234,14 @@ class DirectoriesScorer(Scorer):
                     Metric(
                         f"{name}[{level}]",
                         partial(compute, total[level], zero),
-                        help=f"{name} of entities, {_MEANING(level)}",
+                        help=f"{name} of entities, {_meaning(level)}",
                     )
                 )
         for level, kinds in self.types.items():
             for kind in kinds:
                 if kind in at_level.get(level, (kind,)):
                     place = np.array([self._place[level][kind]])
-                    what = f"F1 of {kind}, {_MEANING(level)}"
+                    what = f"F1 of {kind}, {_meaning(level)}"
                     metrics.append(Metric(f"f1[{level}/{kind}]", partial(_f1, place, zero), help=what))
         return tuple(metrics)
 
@@ -349,7 +358,9 @@ class DirectoriesScorer(Scorer):
                 for one in entities
             ]
             items = self._character_items(entities, truth.text)
-            malformed = [f"L{one.level} {one.type} at {one.start}" for one in entities if one.malformed and one.start >= 0]
+            malformed = [
+                f"L{one.level} {one.type} at {one.start}" for one in entities if one.malformed and one.start >= 0
+            ]
             pairs = Counter()
             for one in entities:
                 above = entities[one.parent].type if one.parent is not None else None
@@ -372,14 +383,10 @@ class DirectoriesScorer(Scorer):
         if any(items[level] for level in self._summed[1:]):
             fields["nested"] = True
         if isinstance(prediction, TagAnswer) and self.strict and self.scheme != "IO" and malformed:
-            fields["only_inside"] = not any(
-                split_tag(tag)[0] not in "OI" for row in prediction.levels for tag in row
-            )
+            fields["only_inside"] = not any(split_tag(tag)[0] not in "OI" for row in prediction.levels for tag in row)
         return items, fields
 
-    def _placed(
-        self, prediction: Prediction, truth: Entry, gold: _Gold, strict: bool
-    ) -> tuple[list[Placed], float]:
+    def _placed(self, prediction: Prediction, truth: Entry, gold: _Gold, strict: bool) -> tuple[list[Placed], float]:
         """The entities of an answer at their offsets in the document, and the share of its text that was found."""
         if isinstance(prediction, SpanAnswer):
             if prediction.text is None:
@@ -463,9 +470,7 @@ class DirectoriesScorer(Scorer):
             self._add_unheld(items, entities, unheld)
         return items
 
-    def _add_unheld(
-        self, items: dict[str, list[Item]], entities: Sequence[Placed], unheld: Sequence[int]
-    ) -> None:
+    def _add_unheld(self, items: dict[str, list[Item]], entities: Sequence[Placed], unheld: Sequence[int]) -> None:
         """Entities that hold no token are counted all the same; they match where gold has the very same."""
         paths = path_items(entities, self.depth)
         for index in unheld:
@@ -587,7 +592,7 @@ def _without_prefixes(kind: str) -> str:
     return "+".join(part if part == "O" else part[2:] for part in reversed(kind.split("+")))
 
 
-def _MEANING(level: str) -> str:
+def _meaning(level: str) -> str:
     if level == "All":
         return "all levels together"
     if level == "Flat":

@@ -68,9 +68,7 @@ def read_answer(answer: Answer, grammar: Grammar) -> Reading:
     text = answer.record if answer.record is not None else answer.text
     if answer.error is None and isinstance(text, str) and text.strip():
         if len(text) > MAX_CHARACTERS:
-            return Reading(
-                failure="runaway", detail=f"{len(text)} characters; more than {MAX_CHARACTERS} are not read"
-            )
+            return Reading(failure="runaway", detail=f"{len(text)} characters; more than {MAX_CHARACTERS} are not read")
         if not _JSON.search(text):
             return _read_text(text, answer, grammar)
     detail: list[str] = []
@@ -138,9 +136,7 @@ def _without_wrapper(entry: Entry) -> tuple[tuple[Placed, ...], str | None]:
         or any(one.parent is None for one in entities[1:])
     ):
         return tuple(entities), None
-    inner = (
-        one._replace(level=one.level - 1, parent=one.parent - 1 if one.parent else None) for one in entities[1:]
-    )
+    inner = (one._replace(level=one.level - 1, parent=one.parent - 1 if one.parent else None) for one in entities[1:])
     return tuple(inner), first.type
 
 
@@ -152,7 +148,9 @@ def _is_record(value: Any) -> bool:
     return (
         isinstance(value.get("xml"), str)
         or isinstance(value.get("spans"), list)
-        or (isinstance(value.get("tokens"), list) and any(key == "joint" or _LEVEL.fullmatch(str(key)) for key in value))
+        or (
+            isinstance(value.get("tokens"), list) and any(key == "joint" or _LEVEL.fullmatch(str(key)) for key in value)
+        )
     )
 
 
@@ -200,8 +198,7 @@ def _spans(rows: Sequence[Any], grammar: Grammar, repairs: list[str]) -> tuple[P
         repairs.append(f"{len(crossing)} spans cross another")
     levels = depths(nested)
     return tuple(
-        Placed(level, span.type, span.start, span.end, span.parent)
-        for span, level in zip(nested, levels, strict=True)
+        Placed(level, span.type, span.start, span.end, span.parent) for span, level in zip(nested, levels, strict=True)
     )
 
 
