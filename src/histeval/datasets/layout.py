@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,10 +53,11 @@ def open_folder(path: Path | str, task: str, *, settings: Settings | None = None
 def folder_at(path: Path | str) -> Path:
     """`path` as the folder of a dataset; naming its dataset.toml or its folder of truth is as good."""
     path = Path(path)
-    if path.name == FILE and path.is_file():
+    # os.path, since pathlib raises for names too long and for folders that may not be entered.
+    if path.name == FILE and os.path.isfile(path):
         return path.parent
-    if not path.is_dir():
-        what = "is a file, not the folder of a dataset" if path.exists() else "there is no such folder"
+    if not os.path.isdir(path):
+        what = "is a file, not the folder of a dataset" if os.path.exists(path) else "there is no such folder"
         raise DatasetError(what, file=shown(path), remedy="`histeval get` fetches the published datasets")
     if path.resolve().name in TRUTH_FOLDERS and not (path / FILE).is_file():
         return path.parent if path.name in TRUTH_FOLDERS else path.resolve().parent

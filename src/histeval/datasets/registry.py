@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from histeval.datasets.base import Dataset, Fault
+from histeval.datasets.files import reason, shown
 from histeval.datasets.settings import FILE as SETTINGS_FILE
-from histeval.errors import InputError, UsageError
+from histeval.errors import DatasetError, InputError, UsageError
 from histeval.tasks.registry import ALIASES
 
 ENTRY_POINTS = "histeval.datasets"
@@ -36,7 +37,10 @@ def load_dataset(task: str, path: Path | str, *, text: str = "reference", split:
     listed, never opened. Raises DatasetError where the folder cannot be read, with file, line and remedy; UsageError
     for an unknown task, text or split. What is repaired or left out stands in the dataset's notes.
     """
-    found = _reader(task)(path, text=text, split=split)
+    try:
+        found = _reader(task)(path, text=text, split=split)
+    except OSError as fault:  # a folder that may not be entered, say
+        raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(fault.filename or path)) from None
     if not isinstance(found, Dataset):
         raise UsageError(f"the reader of {task!r} gives no dataset")
     return found
@@ -55,6 +59,8 @@ def check(task: str, path: Path | str) -> list[Fault]:
             module, _, function = CHECKS[name].partition(":")
             checker: Callable[[Path | str], list[Fault]] = getattr(import_module(module), function)
             found = checker(path)
+    except OSError as fault:
+        raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(fault.filename or path)) from None
     except InputError as fault:
         if fault.file is None or Path(fault.file).name != SETTINGS_FILE:
             raise

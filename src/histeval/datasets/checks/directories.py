@@ -288,7 +288,9 @@ def _check_entry(faults: Faults, raw: RawEntry, grammar: Grammar | None, listed:
     if raw.markup is not None:
         entry, found = read_markup(raw.markup, grammar)
         for fault in found:
-            item = f"entry {raw.id}, character {fault.offset + 1}"
+            # Where an element stands is known in the markup only of faults of its tags.
+            place = "" if fault.kind in ("nesting", "empty") else f", character {fault.offset + 1}"
+            item = f"entry {raw.id}{place}"
             note(FAULTS[fault.kind], fault.what, item, fault.kind not in _MILD)
         return entry
     try:
