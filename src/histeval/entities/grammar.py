@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from histeval.errors import UsageError
@@ -46,6 +46,8 @@ class Grammar:
     roots: tuple[str, ...]
     depth: int
     flat: Mapping[tuple[str | None, str], str | None]
+    flat_labels: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
+    """Flat labels by the tags of a token at each level, remembered by `histeval.entities.tags.flat_tags`."""
 
     @classmethod
     def of(cls, types: Iterable[TypeLike], depth: int | None = None) -> Grammar:

@@ -34,6 +34,7 @@ _INSIDE: dict[str, dict[str, str]] = {
     "IOB2": {"B": "B", "I": "BI"},
     "IOBES": {"B": "BS", "I": "BIES", "E": "ES", "S": "S"},
 }
+_REMEMBERED = 4096
 JOINT_SCHEMES: tuple[Scheme, ...] = ("IO", "IOB2", "IOBES")
 
 
@@ -436,14 +437,16 @@ def flat_tags(levels: Sequence[Sequence[str]], grammar: Grammar) -> Tags:
 
     A combination of tags that the grammar does not allow becomes the type `NO`, as published.
     """
+    known = grammar.flat_labels
     found: Tags = []
-    known: dict[tuple[str, ...], str] = {}
     for tags in zip(*levels, strict=True):
         label = known.get(tags)
         if label is None:
             path = token_path(tags)
             kind = NO_CLASS if path is None else grammar.flat_type(path)
-            label = known[tags] = f"I-{kind}" if kind else "O"
+            label = f"I-{kind}" if kind else "O"
+            if len(known) < _REMEMBERED:
+                known[tags] = label
         found.append(label)
     return found
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from histeval.entities.matching import Placed
-from histeval.entities.tags import runs, strict_runs
+from histeval.entities.grammar import Grammar
+from histeval.entities.matching import Placed, trimmed
+from histeval.entities.spans import Entry
+from histeval.entities.tags import Tags, convert_tags, owner_tags, runs, split_tag, strict_runs
 from histeval.entities.tokens import Token
+from histeval.tasks.directories_reading import Prediction, SpanAnswer, TagAnswer
 
 _QUOTES = ("``", "''", '"')
 NOWHERE = -1
@@ -139,8 +142,6 @@ def tag_rows(
     A token belongs to the entity that holds its first character; where two of one level do, to the first. What is
     malformed is written so that it stays malformed.
     """
-    from histeval.entities.tags import owner_tags
-
     starts = [token[1] for token in tokens]
     types = [one.type for one in entities]
     rows: list[list[str]] = []
@@ -174,3 +175,90 @@ def tag_rows(
         rows.append(row)
     unheld.extend(index for index, one in enumerate(entities) if one.level > depth)
     return rows, unheld
+
+
+def trim_all(entities: Sequence[Placed], text: str) -> list[Placed]:
+    """Entities without white space at their edges."""
+    return [
+        one._replace(start=edges[0], end=edges[1])
+        if 0 <= one.start < one.end and (edges := trimmed(text, one.start, one.end)) != (one.start, one.end)
+        else one
+        for one in entities
+    ]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Brings an answer to the text or to the published tokens of its document, under the rules of a protocol."""
+
+    grammar: Grammar
+    scheme: str
+    strict: bool
+    sibling_continues: bool
+
+    def entities(
+        self, prediction: Prediction, truth: Entry, tokens: Sequence[Token], *, strict: bool
+    ) -> tuple[list[Placed], float]:
+        """The entities of an answer at their offsets in the document, and the share of its text that was found."""
+        if isinstance(prediction, SpanAnswer):
+            if prediction.text is None:
+                return place_spans(prediction.entities, range(len(truth.text))), 1.0
+            anchors = anchor(prediction.text, truth.text)
+            return place_spans(prediction.entities, anchors.places), anchors.share
+        tags = prediction
+        share = 1.0
+        offsets: Sequence[tuple[int, int]] | None
+        if _same(tags.tokens, tokens):
+            offsets = [(token.start, token.end) for token in tokens]
+        else:
+            offsets = find_tokens(tags.tokens, truth.text)
+            if offsets is None and len(tags.tokens) == len(tokens):
+                offsets = [(token.start, token.end) for token in tokens]
+            elif offsets is None:
+                offsets, share = align_tokens(tags.tokens, truth.text)
+        scheme = self._scheme_of(tags)
+        return place_tags(tags.levels, offsets, scheme, strict and scheme != "IO"), share
+
+    def rows(
+        self, prediction: Prediction, truth: Entry, tokens: Sequence[Token]
+    ) -> tuple[list[Tags], list[Placed], list[int], float]:
+        """Tags of the published tokens at each level, the entities they come from, and those that hold no token.
+
+        Tags for as many tokens are taken one by one, unless they are those of other tokens that fill the text as well.
+        """
+        depth = self.grammar.depth
+        if isinstance(prediction, TagAnswer) and len(prediction.tokens) == len(tokens):
+            tags = prediction
+            fits = len(tags.levels) <= depth and (not self.strict or self._scheme_of(tags) == self.scheme)
+            if fits and (_same(tags.tokens, tokens) or find_tokens(tags.tokens, truth.text) is None):
+                rows = [self._row(row, tags.scheme) for row in tags.levels]
+                rows.extend(["O"] * len(tokens) for _ in range(depth - len(rows)))
+                return rows, [], [], 1.0
+        entities, share = self.entities(prediction, truth, tokens, strict=self.strict)
+        rows, unheld = tag_rows(entities, tokens, depth, self.scheme, self.sibling_continues)
+        return rows, entities, unheld, share
+
+    def _scheme_of(self, tags: TagAnswer) -> str:
+        """The scheme of an answer's tags: what it says, else what its prefixes tell, else that of the protocol."""
+        if tags.scheme is not None:
+            return tags.scheme
+        prefixes = {split_tag(tag)[0] for row in tags.levels for tag in row}
+        if self.scheme == "IO" or not prefixes & {"E", "S", "L", "U"}:
+            return self.scheme
+        return "BILOU" if prefixes & {"L", "U"} else "IOBES"
+
+    def _row(self, tags: Sequence[str], stated: str | None) -> Tags:
+        """Tags in the scheme of the protocol. In IOB2, B- and I- stay as they are, as in the published scores."""
+        if self.scheme == "IO":
+            return [tag if tag == "O" else f"I{tag[1:]}" for tag in tags]
+        if stated in (None, self.scheme) and (self.strict or (self.scheme == "IOB2" and _only(tags, "BIO"))):
+            return list(tags)
+        return convert_tags(tags, self.scheme)
+
+
+def _same(words: Sequence[str], tokens: Sequence[Token]) -> bool:
+    return len(words) == len(tokens) and all(word == token[0] for word, token in zip(words, tokens, strict=True))
+
+
+def _only(tags: Sequence[str], prefixes: str) -> bool:
+    return all(tag[0] in prefixes for tag in tags)

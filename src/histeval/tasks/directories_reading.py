@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from histeval.entities.grammar import Grammar
@@ -169,7 +169,7 @@ def _prediction(record: Any, grammar: Grammar, repairs: list[str]) -> Prediction
         spans = _spans(record["spans"], grammar, repairs)
         return SpanAnswer(_bounded(spans), text if isinstance(text, str) else None)
     if isinstance(record.get("tokens"), list):
-        return _tags(record, repairs)
+        return _tags(record, grammar, repairs)
     entry, faults = read_markup(record["xml"].strip(), grammar)
     entities, wrapper = _without_wrapper(entry)
     if wrapper is not None:
@@ -246,7 +246,7 @@ def _bounded(entities: Sequence[Placed]) -> tuple[Placed, ...]:
     )
 
 
-def _tags(record: Mapping[str, Any], repairs: list[str]) -> TagAnswer:
+def _tags(record: Mapping[str, Any], grammar: Grammar, repairs: list[str]) -> TagAnswer:
     tokens = record["tokens"]
     for place, token in enumerate(tokens):
         if not isinstance(token, str):
@@ -270,7 +270,7 @@ def _tags(record: Mapping[str, Any], repairs: list[str]) -> TagAnswer:
     scheme = record.get("scheme")
     if scheme is not None and scheme not in SCHEMES:
         raise _WrongShape(f"the scheme {str(scheme)[:40]!r} is not one of {', '.join(SCHEMES)}")
-    return TagAnswer(tuple(tokens), levels, scheme)
+    return TagAnswer(tuple(tokens), _known_tags(levels, grammar), scheme)
 
 
 def _row(row: Any, size: int, name: str) -> tuple[str, ...]:
@@ -286,12 +286,14 @@ def _row(row: Any, size: int, name: str) -> tuple[str, ...]:
     return tuple(tags)
 
 
-def with_known_types(answer: TagAnswer, grammar: Grammar) -> TagAnswer:
-    """The tags with the types as the grammar spells them (`B-TITRE-H` is B-TITREH)."""
+def _known_tags(levels: Iterable[Sequence[str]], grammar: Grammar) -> tuple[tuple[str, ...], ...]:
+    """The tags with their types as the grammar spells them (`B-TITRE-H` is B-TITREH)."""
     known: dict[str, str] = {"O": "O"}
-    for row in answer.levels:
+    found = []
+    for row in levels:
         for tag in row:
             if tag not in known:
                 prefix, kind = split_tag(tag)
                 known[tag] = f"{prefix}-{known_type(kind, grammar)[0]}" if kind else "O"
-    return replace(answer, levels=tuple(tuple(known[tag] for tag in row) for row in answer.levels))
+        found.append(tuple([known[tag] for tag in row]))
+    return tuple(found)
