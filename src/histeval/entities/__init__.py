@@ -1,8 +1,22 @@
 """Entities: spans, tags, tokens, inline markup, chunk counting, projection."""
 
+from histeval.entities.chunks import (
+    Chunk,
+    Chunks,
+    Counts,
+    Encoded,
+    EntityScore,
+    Vocabulary,
+    count_table,
+    encode,
+    match_chunks,
+    score_tags,
+)
 from histeval.entities.grammar import Grammar
 from histeval.entities.markup import MarkupFault, parse_markup, read_markup, write_markup
+from histeval.entities.matching import Placed, score_entities
 from histeval.entities.nesting import nest
+from histeval.entities.partial import PartialCounts, PartialScore, score_partial
 from histeval.entities.spans import Entry, Span
 from histeval.entities.tags import (
     Decoded,
@@ -24,16 +38,27 @@ from histeval.entities.tags import (
 from histeval.entities.tokens import Token, plain_tokens, published_tokens
 
 __all__ = [
+    "Chunk",
+    "Chunks",
+    "Counts",
     "Decoded",
+    "Encoded",
+    "EntityScore",
     "Entry",
     "Grammar",
     "Losses",
     "MarkupFault",
     "Pair",
+    "PartialCounts",
+    "PartialScore",
+    "Placed",
     "Span",
     "Token",
+    "Vocabulary",
     "combined_tags",
     "convert_tags",
+    "count_table",
+    "encode",
     "entry_from_tags",
     "flat_classes",
     "flat_tags",
@@ -43,11 +68,15 @@ __all__ = [
     "level_classes",
     "level_tags",
     "losses",
+    "match_chunks",
     "nest",
     "parse_markup",
     "plain_tokens",
     "published_tokens",
     "read_markup",
+    "score_entities",
+    "score_partial",
+    "score_tags",
     "split_joint",
     "write_markup",
 ]
