@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from histeval.tasks.base import Task
 
 
+MANY = 3
+"""With more metrics than this, intervals stand below their values."""
+
+
 def console() -> Console:
     """The terminal. A pipe gets wide lines, so that no table is folded there."""
     from rich.console import Console
@@ -93,8 +97,10 @@ def show_scores(scores: Sequence[Score], metrics: Sequence[str] | None = None) -
         table.add_column(key, overflow="fold")
     for name in ("documents", "failed", "units"):
         table.add_column(name, justify="right")
+    narrow = len(names) > MANY
     for name in names:
-        table.add_column(f"{name} [dim]\\[95 %][/]", justify="right")
+        title = f"{plain(name)}{chr(10) if narrow else ' '}[dim]\\[95 %][/]"
+        table.add_column(title, justify="right", no_wrap=True)
     cost = any(score.facts.get("totals", {}).get("cost") is not None for score in scores)
     if cost:
         table.add_column("cost $", justify="right")
@@ -102,7 +108,7 @@ def show_scores(scores: Sequence[Score], metrics: Sequence[str] | None = None) -
     for score in scores:
         row = [str(signatures.index(str(score.signature)) + 1), plain(score.run), *map(plain, score.group.values())]
         row += [str(score.documents), str(score.failed), str(score.units)]
-        row += [_with_interval(score, name) for name in names]
+        row += [_with_interval(score, name, narrow) for name in names]
         if cost:
             total = score.facts.get("totals", {}).get("cost")
             row.append("unknown" if total is None else f"{total:.4f}")
@@ -126,10 +132,11 @@ def _notes(scores: Sequence[Score]) -> dict[str, list[str]]:
     return notes
 
 
-def _with_interval(score: Score, name: str) -> str:
+def _with_interval(score: Score, name: str, narrow: bool) -> str:
     interval = score.intervals[name]
-    text = f"{decimals(score.values[name])} [dim]\\[{decimals(interval.low)}, {decimals(interval.high)}][/]"
-    return text + (f" ±{score.spread[name]:.3f}" if name in score.spread else "")
+    spread = f" ±{score.spread[name]:.3f}" if name in score.spread else ""
+    between = f"[dim]\\[{decimals(interval.low)}, {decimals(interval.high)}][/]"
+    return f"{decimals(score.values[name])}{spread}{chr(10) if narrow else ' '}{between}"
 
 
 COLUMNS = ("run", "group", "metric", "value", "low", "high", "documents", "failed", "units", "suspect", "signature")

@@ -79,6 +79,9 @@ def compare_scores(
         notes.append("runs of several repeats are compared by the summed counts of their repeats")
     if any(score.values[m.name] != m.value(tables[score.run].sums()) for score in scores for m in chosen):
         notes.append("differences, intervals and tests use unrounded sums")
+    units = scores[0].units
+    if units <= 10:
+        notes.append(f"with {units} sampling units no p-value can be below {2 / 2**units:.2g}")
     correction = "maximum statistic of all pairs" if all_pairs else "Holm"
     signature = f"{scores[0].signature}|test=paired randomisation of units,10000,seed1|corrected={correction}"
     return Comparison(tuple(_compared(pair) for pair in found), ranks, tuple(notes), signature)
