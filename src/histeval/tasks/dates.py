@@ -29,6 +29,9 @@ _ISO = re.compile(
     r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?"
     r"(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
+LONGEST = 200
+"""Longer texts are no dates."""
+
 _PACKED = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _NUMBERS = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d{2})\.?")
 _DAY_FIRST = re.compile(
@@ -40,7 +43,6 @@ _BEFORE_DAY = re.compile(r"\D{0,80}(?:,|\b(?:den|dem|le|the|il|el|am|on))\s*", r
 """What may stand before the day: a place, an article."""
 
 
-@lru_cache(maxsize=4096)
 def date_value(text: str, century: int | None = None) -> str | None:
     """The date a text says, as `YYYY-MM-DD`, or `YYYY-MM` or `YYYY` where it says no more; None if it says none.
 
@@ -52,9 +54,12 @@ def date_value(text: str, century: int | None = None) -> str | None:
     >>> date_value("14. VIII. 26", century=19), date_value("14. VIII. 26"), date_value("May 1988")
     ('1926-08-14', None, '1988-05')
     """
+    return _date_value(text, century) if len(text) <= LONGEST else None
+
+
+@lru_cache(maxsize=4096)
+def _date_value(text: str, century: int | None) -> str | None:
     words = unicodedata.normalize("NFC", " ".join(text.split())).strip(" .,;")
-    if not words or len(words) > 120:
-        return None
     digit = re.search(r"\d", words)
     if digit is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from histeval.tasks.base import Answer, Reading
@@ -19,6 +20,7 @@ LONGEST_NULL = 40
 MANY = ("person", "organisation", "place", "list")
 """Kinds whose text may hold several values, separated by `|`."""
 MAX_VALUES = 10_000
+_SEPARATORS = re.compile(r"[\s_\-]+")
 
 
 def read(answer: Answer, fields: Sequence[Field], tolerant: bool) -> Reading:
@@ -53,7 +55,7 @@ def _read_published(answer: Answer, fields: Sequence[Field]) -> Reading:
 
 def _find(value: Any, fields: Sequence[Field], repairs: list[str]) -> dict[str, tuple[str, ...]] | None:
     """The record in a decoded value: wrapped or flat, or an empty object."""
-    known = {_plain(field.name): field for field in fields}
+    known = _known(tuple(fields))
     if isinstance(value, Mapping) and (not value or value == {"metadata": {}}):
         repairs.append("an empty record")
         return {}
@@ -73,6 +75,11 @@ def _find(value: Any, fields: Sequence[Field], repairs: list[str]) -> dict[str, 
     if unknown:
         repairs.append(f"left out what was not asked for: {', '.join(unknown[:5])}")
     return record
+
+
+@lru_cache(maxsize=64)
+def _known(fields: tuple[Field, ...]) -> Mapping[str, Field]:
+    return {_plain(field.name): field for field in fields}
 
 
 def _merge(found: list[tuple[Any, list[str]]]) -> tuple[Any, list[str]] | None:
@@ -126,4 +133,9 @@ def _named(item: Mapping[str, Any], keys: tuple[str, ...] = ("name", "value")) -
 
 def _plain(key: str) -> str:
     """A key without case, blanks, hyphens and underscores, since models write `Send Date` and `sendDate`."""
-    return re.sub(r"[\s_\-]+", "", key[:100]).casefold()
+    return _folded(key[:100])
+
+
+@lru_cache(maxsize=4096)
+def _folded(key: str) -> str:
+    return _SEPARATORS.sub("", key).casefold()

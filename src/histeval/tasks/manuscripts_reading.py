@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from histeval.tasks.base import Answer, Reading
@@ -14,6 +15,7 @@ from histeval.tasks.reading import is_missing, read_published, read_tolerant, se
 
 ADDITION = re.compile(r"addition(\d{1,4})")
 MAX_ENTRIES = 1000
+_SEPARATORS = re.compile(r"[\s_\-]+")
 BARE = "a folio without the list folios around it"
 
 Entry = Mapping[str, Any]
@@ -89,7 +91,12 @@ def _is_entry(item: Mapping[str, Any]) -> bool:
 
 
 def _key(key: str) -> str:
-    return re.sub(r"[\s_\-]+", "", key[:60]).casefold()
+    return _folded(key[:60])
+
+
+@lru_cache(maxsize=4096)
+def _folded(key: str) -> str:
+    return _SEPARATORS.sub("", key).casefold()
 
 
 def _entry(entry: Any, repairs: list[str]) -> Entry | None:

@@ -16,10 +16,10 @@ from functools import lru_cache
 from histeval.tasks.description import AuthorityEntry
 
 _WORD = re.compile(r"[^\s.,\-‐‑‒–—−]+\.?")
+LONGEST_CACHED = 200
 _MARKERS = (("<<", ">>", "correspondence"), ("<", ">", "function"))
 
 
-@lru_cache(maxsize=1 << 16)
 def name_key(name: str) -> tuple[str, ...]:
     """A name in the form in which `profile` compares: its words, folded, in alphabetical order.
 
@@ -28,7 +28,14 @@ def name_key(name: str) -> tuple[str, ...]:
     >>> name_key("SPEICH, Rudolf") == name_key("Rudolf  Speich"), name_key("Dr.R. Speich") == name_key("Dr. R. Speich")
     (True, True)
     """
+    return _cached_key(name) if len(name) <= LONGEST_CACHED else _key(name)
+
+
+def _key(name: str) -> tuple[str, ...]:
     return tuple(sorted(_WORD.findall(unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()))))
+
+
+_cached_key = lru_cache(maxsize=1 << 16)(_key)
 
 
 def bare_name(value: str) -> tuple[str, str]:
