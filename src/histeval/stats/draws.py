@@ -22,7 +22,7 @@ MOST_UNITS = 20_000
 """Above so many sampling units, units are hashed into so many blocks, and blocks are resampled."""
 
 _KEEP_BYTES = 24 * 2**20  # draws up to this size are kept, larger ones are drawn again for each use
-_BLOCK_NUMBERS = 2**20  # float64 numbers of a block of draws in the matrix product: 8 MiB
+_DRAWN_AT_ONCE = 2**16  # numbers drawn at a time, so that all steps of drawing stay in the cache
 _EXACT = 2**53  # integers below are exact in float64
 _LOW_BITS = 26
 
@@ -90,6 +90,9 @@ def same_units(tables: Sequence[CountTable]) -> tuple[tuple[str, ...], list[NDAr
     return names, matrices
 
 
+Weights = NDArray[np.uint8] | NDArray[np.uint16]
+
+
 class Draws:
     """Whole numbers drawn for each unit, shape (draws, units), multiplied with counts.
 
@@ -111,27 +114,32 @@ class Draws:
         if seed < 0:
             raise UsageError(f"a seed is a whole number from 0, not {seed}")
         self.units, self.draws, self.seed, self.kind = units, draws, seed, kind
-        self.block = max(1, min(draws, block or _BLOCK_NUMBERS // units or 1))
-        self._kept: NDArray[np.uint8 | np.uint16] | None = None
+        self.block = block
+        self._kept: Weights | None = None
 
-    def weights(self) -> NDArray[np.uint8 | np.uint16]:
+    def weights(self) -> Weights:
         """All draws at once, shape (draws, units); uint8 wherever the numbers fit."""
         if self._kept is not None:
             return self._kept
-        parts = list(self._drawn())
-        return np.concatenate(parts)  # of uint8 and uint16: numpy takes the wider
+        return next(self._drawn(self.draws))
 
-    def blocks(self) -> Iterator[tuple[slice, NDArray[np.uint8 | np.uint16]]]:
-        """The draws in consecutive blocks, with the place of each: (slice, shape (block, units))."""
+    def blocks(self, columns: int = 1) -> Iterator[tuple[slice, Weights]]:
+        """The draws in consecutive blocks, with the place of each: (slice, shape (block, units)).
+
+        Blocks suit a product with `columns` columns: small for few columns, since BLAS then stays on one core and in
+        its cache (its threads wait for each other dearly on a busy machine), larger for many.
+        """
+        numbers = min(max(columns * 2**13, 2**16), 2**20)
+        block = max(1, min(self.draws, self.block or numbers // self.units))
         if self._kept is None and self.draws * self.units <= _KEEP_BYTES:
             self._kept = self.weights()
         if self._kept is not None:
-            for start in range(0, self.draws, self.block):
-                place = slice(start, min(start + self.block, self.draws))
+            for start in range(0, self.draws, block):
+                place = slice(start, min(start + block, self.draws))
                 yield place, self._kept[place]
             return
         start = 0
-        for part in self._drawn():
+        for part in self._drawn(block):
             yield slice(start, start + len(part)), part
             start += len(part)
 
@@ -142,15 +150,24 @@ class Draws:
         """
         product = Product(counts)
         out = np.empty((counts.shape[1], self.draws))
-        for place, drawn in self.blocks():
+        for place, drawn in self.blocks(counts.shape[1]):
             out[:, place] = product(drawn)
         return out.T
 
-    def _drawn(self) -> Iterator[NDArray[np.uint8 | np.uint16]]:
+    def _drawn(self, block: int) -> Iterator[Weights]:
+        """The draws from the first on, `block` at a time; their numbers do not depend on `block`."""
         generator = np.random.PCG64(self.seed)
         make = _resample if self.kind == "bootstrap" else _swap
-        for start in range(0, self.draws, self.block):
-            yield make(generator, min(self.block, self.draws - start), self.units)
+        step = max(1, _DRAWN_AT_ONCE // self.units)
+        for first in range(0, self.draws, block):
+            size = min(block, self.draws - first)
+            out: Weights = np.empty((size, self.units), dtype=np.uint8)
+            for start in range(0, size, step):
+                part = make(generator, min(step, size - start), self.units)
+                if part.dtype != out.dtype:  # a unit drawn more than 255 times at once
+                    out = out.astype(np.result_type(out, part))
+                out[start : start + len(part)] = part
+            yield out
 
 
 class Product:
@@ -174,7 +191,7 @@ class Product:
                 (1.0, np.ascontiguousarray(low.T, dtype=np.float64)),
             ]
 
-    def __call__(self, drawn: NDArray[np.uint8 | np.uint16]) -> NDArray[np.float64]:
+    def __call__(self, drawn: Weights) -> NDArray[np.float64]:
         """Sums of shape (columns, draws) for draws of shape (draws, units)."""
         drawn_float = drawn.astype(np.float64).T
         total: NDArray[np.float64] | None = None
@@ -191,7 +208,7 @@ def shared_draws(units: int, draws: int, seed: int, kind: str = "bootstrap") -> 
     return Draws(units, draws, seed, kind)
 
 
-def _resample(generator: np.random.PCG64, draws: int, units: int) -> NDArray[np.uint8 | np.uint16]:
+def _resample(generator: np.random.PCG64, draws: int, units: int) -> Weights:
     """How often each unit is drawn when `units` units are drawn with replacement, `draws` times."""
     words = -(-units // 2)  # 64-bit words for a draw; the last half of an odd draw is thrown away
     raw = generator.random_raw(draws * words).astype("<u8", copy=False).view("<u4").reshape(draws, 2 * words)
@@ -201,10 +218,12 @@ def _resample(generator: np.random.PCG64, draws: int, units: int) -> NDArray[np.
     index = picked.view(np.int64)
     index += (np.arange(draws, dtype=np.int64) * units)[:, None]
     counts = np.bincount(index.ravel(), minlength=draws * units).reshape(draws, units)
-    return counts.astype(np.uint8 if units < 256 or counts.max() < 256 else np.uint16)
+    if units < 256 or counts.max() < 256:
+        return counts.astype(np.uint8)
+    return counts.astype(np.uint16)
 
 
-def _swap(generator: np.random.PCG64, draws: int, units: int) -> NDArray[np.uint8 | np.uint16]:
+def _swap(generator: np.random.PCG64, draws: int, units: int) -> Weights:
     """0 or 1 for each unit with equal chance, `draws` times."""
     words = -(-units // 64)
     raw = generator.random_raw(draws * words).astype("<u8", copy=False).view(np.uint8).reshape(draws, 8 * words)

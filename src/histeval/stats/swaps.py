@@ -41,7 +41,7 @@ def swapped_differences(
     totals = np.concatenate([matrix.sum(axis=0) for matrix in counts]).astype(np.float64)
     used: list[int] | None = None
     with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1) as threads:
-        for _, drawn in swaps.blocks():
+        for _, drawn in swaps.blocks(systems * columns):
             moved = product(drawn).reshape(systems, columns, -1)
             kept = totals.reshape(systems, columns, 1) - moved
             if used is None:
