@@ -281,6 +281,12 @@ class LanguageModel:
         cost = self.cost(usage, output.model)
         if cost is None and output.usage is not None and output.usage.total_cost:
             cost = float(output.usage.total_cost)  # as the provider states it
+        if output.error:
+            # The provider turned the request down, and Inspect AI made an answer of its words.
+            refused = bool(output.choices) and output.choices[0].stop_reason == "content_filter"
+            error = "refused" if refused else "provider_error"
+            answer = Answer(document.id, error=error, repeat=repeat, seconds=round(seconds, 3), cost=cost, usage=usage)
+            return Reply(answer, detail=redact(str(output.error), self._known)[:300], extra=extra)
         if output.choices and output.choices[0].stop_details is not None:
             details = output.choices[0].stop_details.model_dump(exclude_none=True)
             extra = {**extra, "stop_details": details}
