@@ -202,8 +202,12 @@ def score_run(
     selection: Selection | None = None,
     by: str | None = None,
     suspicion: bool = True,
+    with_intervals: bool = True,
 ) -> Iterator[Score]:
-    """One run scored, once or, with `by`, once for each value of that attribute."""
+    """One run scored, once or, with `by`, once for each value of that attribute.
+
+    `with_intervals=False` leaves intervals missing, for callers that make those of many runs together.
+    """
     selection = selection or Selection()
     chosen, notes = choose(dataset, answers, scorer, selection)
     repeats = answers.repeats
@@ -226,7 +230,9 @@ def score_run(
     facts = {**answers.facts, "totals": totals}
     for group, part in _groups(chosen, by):
         kept = [{d.id: found[d.id] for d in part if d.id in found} for found in rows]
-        yield summarise(answers.run, dataset, scorer, selection, part, kept, notes, suspect, facts, group)
+        yield summarise(
+            answers.run, dataset, scorer, selection, part, kept, notes, suspect, facts, group, with_intervals
+        )
 
 
 def summarise(
@@ -240,8 +246,9 @@ def summarise(
     suspect: str | None = None,
     facts: Mapping[str, Any] | None = None,
     group: Mapping[str, str] | None = None,
+    with_intervals: bool = True,
 ) -> Score:
-    """The score of rows that are there: sums, values, intervals, notes and signature."""
+    """The score of rows that are there: sums, values, intervals (unless left missing), notes and signature."""
     unit = selection.unit or dataset.description.unit
     by_id = {document.id: document for document in documents}
     tables = tuple(_table(scorer, found, by_id, selection.unit) for found in rows)
@@ -249,7 +256,12 @@ def summarise(
     values = {name: _mean([values[name] for values in point]) for name in point[0]}
     spread = {name: _deviation([v[name] for v in point]) for name in point[0]} if len(rows) > 1 else {}
     full = sum((table.sums() for table in tables[1:]), tables[0].sums())
-    intervals = mean_intervals(tables, scorer.metrics_on(full), resamples=RESAMPLES, seed=SEED)
+    metrics = scorer.metrics_on(full)
+    intervals = (
+        mean_intervals(tables, metrics, resamples=RESAMPLES, seed=SEED)
+        if with_intervals
+        else {metric.name: Interval(None, None) for metric in metrics}
+    )
     where = {**selection.where, **(group or {})}
     signature = Signature(scorer.protocol, dataset, len(tables[0]), unit, where, RESAMPLES, SEED, len(rows))
     said = [*notes, *scorer.report([by_id[name].truth for name in rows[0]], list(rows[0].items()))]
