@@ -289,12 +289,16 @@ def scores(task: str, kind: str) -> tuple[float, Counter[str]]:
 
 @pytest.mark.parametrize("task", DATASETS)
 def test_careful_is_good_and_hasty_is_not(task: str) -> None:
-    careful, no_failures = scores(task, "careful")
-    hasty, failures = scores(task, "hasty")
-    assert 0.85 < careful < 0.97
-    assert 0.5 < hasty < 0.75
-    assert not no_failures
-    assert failures["cut_off"] == (3 if task == "directories" else 1)
+    assert 0.85 < scores(task, "careful")[0] < 0.97
+    assert 0.5 < scores(task, "hasty")[0] < 0.75
+
+
+@pytest.mark.parametrize("task", DATASETS)
+def test_answers_fail_for_the_reasons_they_were_written_with(task: str) -> None:
+    assert scores(task, "careful")[1] == {}
+    # An answer that the provider stopped for its length is cut off, also where all tags before the cut are closed.
+    written = {"cut_off": 1} if task != "directories" else {"cut_off": 3, "refused": 3, "provider_error": 3}
+    assert scores(task, "hasty")[1] == written
 
 
 def test_readme_says_that_the_answers_are_invented() -> None:
