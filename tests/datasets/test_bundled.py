@@ -218,7 +218,7 @@ def test_all_json_holds_the_rows_and_the_dropped() -> None:
     assert len(dropped) == 8
     assert all(re.search(r"<([A-Z-]+)>\s*</\1>", entry["nested_ner_xml"]) for entry in dropped)
     assert len({entry["id"] for entry in entries}) == 408
-    assert len({(entry["book"], entry["page"]) for entry in entries}) == 12
+    assert len({(entry["book"], entry["page"]) for entry in entries}) == 13
 
 
 def test_split_leaves_a_book_out() -> None:
@@ -255,7 +255,7 @@ def test_readers_take_the_datasets_without_a_repair() -> None:
         assert dataset.notes == ()
     for text in ("reference", "ocr"):
         dataset = load_dataset("directories", bundled("directories"), text=text, split="all")
-        assert (len(dataset.documents), len({document.unit for document in dataset.documents.values()})) == (400, 12)
+        assert (len(dataset.documents), len({document.unit for document in dataset.documents.values()})) == (400, 13)
 
 
 @pytest.mark.parametrize("task", DATASETS)

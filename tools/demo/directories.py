@@ -95,8 +95,8 @@ class Book:
 
 
 BOOKS = (
-    Book("Almanach_Verdelet_1811", (41, 42, 43, 44), 33, "full", "none", 0.05, 0.05),
-    Book("Annuaire_Bonnaventure_1829", (118, 119, 120, 121), 33, "full", "page", 0.20, 0.12),
+    Book("Almanach_Verdelet_1811", (41, 42, 43), 44, "full", "none", 0.05, 0.05),
+    Book("Annuaire_Bonnaventure_1829", (118, 119, 120, 121, 122, 123), 22, "full", "page", 0.20, 0.12),
     Book("Indicateur_Rochebel_1844", (305, 306, 307, 308), 34, "short", "none", 0.16, 0.12),
 )
 TEST_BOOK = "Annuaire_Bonnaventure_1829"
@@ -355,7 +355,7 @@ DESCRIPTION = """\
 task = "directories"
 name = "demo_directories"
 title = "Invented trade directories"
-text = \"\"\"400 entries of three trade directories that never were, 12 pages in all, written by a program for Histeval
+text = \"\"\"400 entries of three trade directories that never were, 13 pages in all, written by a program for Histeval
 in the grammar of the Paris directories of 1798 to 1861: as printed, and as a poor OCR reads them.\"\"\"
 languages = ["fr"]
 period = "1811-1844"
