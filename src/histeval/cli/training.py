@@ -1,0 +1,215 @@
+"""`histeval train`, `evaluate` and `project`: taggers for nested entities."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+Approach = Literal["flat", "independent", "joint", "hierarchical"]
+Scheme = Literal["IO", "IOB2", "IOBES"]
+Kind = Literal["crf", "bilstm", "crf+bilstm", "transformer"]
+Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
+
+
+def train(
+    task: Literal["directories", "entities"],
+    dataset: Path,
+    /,
+    *,
+    out: Path,
+    system: Kind | None = None,
+    approach: Approach = "joint",
+    scheme: Scheme = "IO",
+    text: str = "reference",
+    tokens: Literal["published", "plain"] = "published",
+    split: Literal["train", "dev", "test", "all"] = "train",
+    rows: int | None = None,
+    noise: float = 0.0,
+    noise_copies: int = 1,
+    seed: int = 1,
+    epochs: int | None = None,
+    workers: int = 2,
+    backbone: str | None = None,
+    weights: str = "",
+    option: Names = None,
+) -> None:
+    """Train a tagger for nested entities; `histeval run` then takes it as SYSTEM/FOLDER.
+
+    Parameters
+    ----------
+    task
+        directories (or entities).
+    dataset
+        The folder of the dataset.
+    out
+        The model folder, which must not exist.
+    system
+        crf, bilstm, crf+bilstm (the default where PyTorch is installed) or transformer.
+    approach
+        flat (M0), independent levels (M1), joint labels (M2) or hierarchical (M3).
+    scheme
+        The tags: IO, IOB2 or IOBES.
+    text
+        Texts of the rows to train on, with commas between: reference,ocr.
+    tokens
+        published: those of the benchmark, which follow the markup; plain: of the text alone, as in real use.
+    split
+        The part to train on.
+    rows
+        Train on so many rows, drawn in proportion to books.
+    noise
+        Strength of OCR noise for extra copies of the rows (0: none).
+    noise_copies
+        How many such copies.
+    seed
+        The seed; the same seed, data and versions give the same model.
+    epochs
+        Passes over the data, instead of the default.
+    workers
+        Fits at a time, each in a process of its own.
+    backbone
+        transformer: a folder or a name on the hub, such as almanach/camembert-base.
+    weights
+        hierarchical: weights of the edges from the root to the label, with commas between.
+    option
+        transformer: any other option of training, as NAME=VALUE. Can be repeated.
+    """
+    from histeval.cli.show import console, plain
+    from histeval.systems.taggers.train import train_directories
+
+    made = train_directories(
+        dataset,
+        out,
+        text=_list(text),
+        split=split,
+        **_options(system, approach, scheme, tokens, rows, noise, noise_copies, seed, epochs, workers, backbone,
+                   weights, option),
+        report=_say,
+    )  # fmt: skip
+    terminal = console()
+    kind = made.settings["system"]
+    terminal.print(f"{plain(str(made.folder))}: {kind}, {approach}, {scheme}, trained in {made.seconds:.0f} s")
+    for note in made.notes:
+        terminal.print(f"[dim]note[/] {plain(note)}")
+    terminal.print(f"next: [bold]histeval run {task} {plain(str(dataset))} --system {kind}/{plain(str(out))}[/]")
+
+
+def evaluate(
+    dataset: Path,
+    /,
+    *,
+    leave_out: str = "book",
+    folds: int | None = None,
+    system: Kind | None = None,
+    approach: Approach = "joint",
+    scheme: Scheme = "IO",
+    text: str = "reference",
+    tokens: Literal["published", "plain"] = "published",
+    split: str = "all",
+    rows: int | None = None,
+    noise: float = 0.0,
+    noise_copies: int = 1,
+    seed: int = 1,
+    epochs: int | None = None,
+    workers: int = 2,
+    backbone: str | None = None,
+    weights: str = "",
+    option: Names = None,
+    protocol: Literal["documented", "published", "corrected"] = "documented",
+    out: Path | None = None,
+) -> None:
+    """The honest score of a tagger on one's own books: each is left out of training in turn, tagged, and scored.
+
+    Parameters
+    ----------
+    dataset
+        The folder of the dataset.
+    leave_out
+        The attribute whose values are left out, one after another.
+    folds
+        Join the values to so many parts.
+    system
+        crf, bilstm, crf+bilstm or transformer.
+    approach
+        flat, independent, joint or hierarchical.
+    scheme
+        IO, IOB2 or IOBES.
+    text
+        Texts of the rows, with commas between.
+    tokens
+        published or plain.
+    split
+        Parts that take part, with commas between, so that a test part can stay unseen.
+    rows
+        Train on so many rows each time.
+    noise
+        Strength of OCR noise for extra copies of the rows.
+    noise_copies
+        How many such copies.
+    seed
+        The seed.
+    epochs
+        Passes over the data.
+    workers
+        Fits at a time.
+    backbone
+        transformer: a folder or a name on the hub.
+    weights
+        hierarchical: weights of the edges.
+    option
+        transformer: any other option, as NAME=VALUE. Can be repeated.
+    protocol
+        The rules of scoring.
+    out
+        Keep the answers here.
+    """
+    from dataclasses import replace
+
+    from histeval.cli.show import show_scores
+    from histeval.systems.taggers.evaluate import evaluate as leave_groups_out
+
+    found = leave_groups_out(
+        dataset,
+        leave_out=leave_out,
+        folds=folds,
+        text=_list(text),
+        split=_list(split),
+        protocol=protocol,
+        out=out,
+        report=_say,
+        **_options(system, approach, scheme, tokens, rows, noise, noise_copies, seed, epochs, workers, backbone,
+                   weights, option),
+    )  # fmt: skip
+    show_scores([replace(score, run=name) for name, score in zip(found.texts, found.scores, strict=True)])
+
+
+def _options(
+    system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float, noise_copies: int,
+    seed: int, epochs: int | None, workers: int, backbone: str | None, weights: str, option: list[str] | None,
+) -> dict[str, Any]:  # fmt: skip
+    from histeval.cli.asking import read_value
+    from histeval.cli.options import pairs
+    from histeval.errors import UsageError
+
+    try:
+        edges = tuple(float(word) for word in _list(weights))
+    except ValueError:
+        raise UsageError(f"--weights takes numbers with commas between, not {weights!r}") from None
+    options: dict[str, Any] = {
+        "system": system, "approach": approach, "scheme": scheme, "tokens": tokens, "rows": rows, "noise": noise,
+        "noise_copies": noise_copies, "seed": seed, "epochs": epochs, "workers": workers, "weights": edges,
+    }  # fmt: skip
+    if backbone is not None:
+        options["model"] = backbone
+    return options | {name: read_value(word) for name, word in pairs(option or (), "--option").items()}
+
+
+def _list(words: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in words.split(",") if word.strip())
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
