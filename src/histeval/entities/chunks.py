@@ -275,7 +275,7 @@ def _strict(scheme: str, p: NDArray[np.int32], q: NDArray[np.int32], same: NDArr
     start, end = (q != ord("O")) & ~inside, (p != ord("O")) & ~inside
     good_start, good_end = _among(q, _FIRST[scheme]), _among(p, _LAST[scheme])
     if scheme == "IOB1":  # B- stands only where a chunk of the same type ends just before
-        good_start &= (q == ord("I")) | (_among(p, "BI") & same)
+        good_start &= (q == ord("I")) | ((p != ord("O")) & same)
     return _bits((start, _START), (end, _END), (start & ~good_start, _BAD_START), (end & ~good_end, _BAD_END))
 
 
