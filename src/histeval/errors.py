@@ -9,6 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def printable(text: str, limit: int = 400) -> str:
+    """Text for one line of a message: control and direction characters escaped, cut at `limit` characters.
+
+    >>> printable("a\\nb")
+    'a\\\\nb'
+    """
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
 class HistevalError(Exception):
     """The base of the tree: catch this to catch everything Histeval raises on purpose."""
 
@@ -30,8 +41,10 @@ class InputError(HistevalError):
     def __init__(
         self, what: str, *, file: Path | str | None = None, line: int | None = None, item: str = "", remedy: str = ""
     ) -> None:
+        # Names and values in a message come from files: they stay on one line and move no cursor.
+        what, item, remedy = printable(what), printable(item, 300), printable(remedy, 2000)
         self.what, self.file, self.line, self.item, self.remedy = what, file, line, item, remedy
-        place = str(file) if file is not None else ""
+        place = printable(str(file), 300) if file is not None else ""
         if line is not None:
             place += f", line {line}"
         if item:

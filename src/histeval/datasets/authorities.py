@@ -18,18 +18,18 @@ def read_authority(path: Path, *, separator: str = ",") -> tuple[tuple[Authority
     `separator` splits the cell alternateName of a CSV file. Raises DatasetError where the file is neither.
     """
     if path.suffix.lower() == ".csv":
-        return entries_from_rows(read_table(path, required=("name",)).rows, separator), ()
+        return entries_from_rows(read_table(path, required=("name",)).rows, path, separator), ()
     return entries_from_json(path)
 
 
-def entries_from_rows(rows: Sequence[Row], separator: str = ",") -> tuple[AuthorityEntry, ...]:
+def entries_from_rows(rows: Sequence[Row], path: Path, separator: str = ",") -> tuple[AuthorityEntry, ...]:
     """Entries from rows of persons.csv: several rows with one identifier are one person, named by the first.
 
     Names are kept as they stand, blanks included; so is an empty alternate name after a trailing separator.
     """
     entries = []
     for group in group_rows(rows):
-        first = group[0]
+        first = named(group, path)
         identifiers = {}
         if first.get("identifier_value").strip():
             identifiers[first.get("identifier_propertyID").strip() or "identifier"] = first.get("identifier_value")
@@ -45,6 +45,14 @@ def group_rows(rows: Sequence[Row]) -> list[list[Row]]:
         key = (0, identifier) if identifier.strip() else (1, row.get("name"))
         groups.setdefault(key, []).append(row)
     return [groups[key] for key in sorted(groups)]
+
+
+def named(group: Sequence[Row], path: Path) -> Row:
+    """The first row of a person, which names the person; raises DatasetError where it has no name."""
+    first = group[0]
+    if not first.get("name").strip():
+        raise DatasetError("has no name", file=path, line=first.line, remedy="Fill the column name")
+    return first
 
 
 def alternate_names(row: Row, separator: str = ",") -> tuple[str, ...]:

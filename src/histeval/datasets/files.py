@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from histeval.errors import DatasetError, InputError, OutputError
+from histeval.errors import DatasetError, InputError, OutputError, printable
 
 MEBIBYTE = 1 << 20
 TEXT_LIMIT = 256 * MEBIBYTE
@@ -284,6 +284,4 @@ def reason(fault: Exception) -> str:
 
 def shown(path: Path | str) -> str:
     """A path for a message: cut where it is absurdly long, control characters escaped."""
-    text = str(path)
-    text = text if len(text) <= 300 else f"{text[:300]}..."
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    return printable(str(path), 300)

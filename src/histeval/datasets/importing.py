@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from histeval.datasets.authorities import alternate_names, group_rows
+from histeval.datasets.authorities import alternate_names, group_rows, named
 from histeval.datasets.files import atomic_write, make_folder, natural_key, reason, shown
 from histeval.datasets.letters import is_leftover
 from histeval.datasets.published import optional_fields, published_fields
@@ -64,7 +64,7 @@ def import_letters(letters: Path | str, persons: Path | str | None, out: Path | 
         raise DatasetError(f"has no column {' or '.join(ID_COLUMNS)}", file=table.path, line=1, remedy=remedy)
     rows = [row for row in table.rows if not is_leftover(row)]
     records = _letter_records(table, rows, id_column)
-    people = persons_json(read_table(Path(persons), required=("name",)).rows) if persons is not None else []
+    people = persons_json(read_table(Path(persons), required=("name",))) if persons is not None else []
     fields = fields_of(table, rows, id_column, {person["name"].strip() for person in people}, persons is not None)
     notes = []
     if len(rows) < len(table.rows):
@@ -111,14 +111,14 @@ def _letter_records(table: Table, rows: Sequence[Row], id_column: str) -> dict[s
     return {name: found[name] for name in sorted(found, key=natural_key)}
 
 
-def persons_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Persons in schema.org JSON from rows of persons.csv: one object a person, one occupation a row.
+def persons_json(table: Table) -> list[dict[str, Any]]:
+    """Persons in schema.org JSON from the table persons.csv: one object a person, one occupation a row.
 
     The column `comment` is for the editors and is not carried over, as in the published conversion.
     """
     found = []
-    for group in group_rows(rows):
-        first = group[0]
+    for group in group_rows(table.rows):
+        first = named(group, table.path)
         citations = list(dict.fromkeys((_blank(row, "citation_name"), _blank(row, "citation_url")) for row in group))
         found.append(
             {
@@ -224,8 +224,8 @@ def dataset_toml(name: str, fields: Sequence[Field], attributes: Sequence[str], 
 def toml_text(text: str) -> str:
     """A text as TOML writes it.
 
-    >>> print(toml_text('a "b"'))
-    "a \\\\"b\\\\""
+    >>> toml_text("Zürich")
+    '"Zürich"'
     """
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -14,7 +14,7 @@ from typing import Any
 from histeval.datasets.base import Fault
 from histeval.datasets.files import inside, read_text
 from histeval.datasets.published import AUTHORITIES, DESCRIPTIONS, published_fields
-from histeval.errors import DatasetError
+from histeval.errors import DatasetError, printable
 from histeval.tasks.description import KINDS, Description, EntityType, Field
 
 FILE = "dataset.toml"
@@ -93,7 +93,7 @@ def examine_settings(folder: Path) -> tuple[Settings, list[Fault]]:
     text = read_text(path, limit=1 << 20)
     try:
         table = tomllib.loads(text.replace("\r\n", "\n"))
-    except (tomllib.TOMLDecodeError, RecursionError) as fault:
+    except (ValueError, RecursionError) as fault:  # ValueError: not TOML, or a number of more than 4300 digits
         words = "it is nested too deep" if isinstance(fault, RecursionError) else str(fault)
         raise DatasetError(f"is not TOML: {words}", file=path, remedy="docs/datasets.md has an example") from None
     reader = _Reader(folder, text, table)
@@ -108,7 +108,9 @@ class _Reader:
         self.lines = text.splitlines()
 
     def fault(self, key: str, what: str, remedy: str = "", value: str = "") -> None:
-        self.faults.append(Fault(FILE, self.line_of(key, value), what, remedy, key))
+        self.faults.append(
+            Fault(FILE, self.line_of(key, value), printable(what), printable(remedy), printable(key, 300))
+        )
 
     def line_of(self, key: str, value: str = "") -> int | None:
         """The line of a setting: `fields.2.kind` is the kind in the second [[fields]]. `value` stands on the line."""

@@ -13,7 +13,7 @@ from histeval.datasets.layout import Folder, folder_at, open_folder
 from histeval.datasets.records import ID_KEYS, Record
 from histeval.datasets.settings import FILE, Settings, examine_settings
 from histeval.datasets.tables import Table, read_table
-from histeval.errors import DatasetError, InputError
+from histeval.errors import DatasetError, InputError, printable
 from histeval.tasks.description import Description
 
 Result = TypeVar("Result")
@@ -38,7 +38,8 @@ class Faults:
         error: bool = True,
     ) -> None:
         """Notes a fault; with `error` false it is merely worth knowing."""
-        self.found.append(Fault(self.name(file), line, what, remedy, item, error))
+        words = printable(what), printable(remedy, 2000), printable(item, 300)
+        self.found.append(Fault(printable(self.name(file), 300), line, *words, error))
 
     def name(self, file: Path | str) -> str:
         """A file relative to the dataset."""

@@ -105,10 +105,13 @@ def _check_quotes(faults: Faults, path: Path, rows: Sequence[trade.Row]) -> None
     """Rows with quotes that are not doubled: read rightly here, and wrongly by a CSV reader."""
     for row in rows:
         if '"' in row.markup:
-            cells = next(csv.reader([f'"{row.markup}", "{row.book}"'], skipinitialspace=True))
-            what = "has quotes that are not doubled" + (
-                f"; a CSV reader breaks it into {len(cells)} cells" if len(cells) != 2 else ""
-            )
+            what = "has quotes that are not doubled"
+            try:
+                cells = len(next(csv.reader([f'"{row.markup}", "{row.book}"'], skipinitialspace=True)))
+            except (csv.Error, StopIteration):
+                cells = 0
+            if cells != 2:
+                what += f"; a CSV reader breaks it into {cells} cells" if cells else "; a CSV reader cannot read it"
             faults.add(path, what, "Double them; the line is read whole", line=row.line, error=False)
 
 

@@ -165,7 +165,7 @@ def _compare(faults: Faults, letters: Sequence[Letter], others: Sequence[Letter]
                 what = f"is {_shown(here)} here and {_shown(there)} in {table.name}, line {row.line}"
                 faults.add(letter.file, what, "Convert the table again", **letter.place(name))
         if letter.signed not in (row.signed, row.signed == "TRUE"):
-            what = f"is {letter.signed!r} here and {row.signed!r} in {table.name}, line {row.line}"
+            what = f"is {str(letter.signed)[:80]!r} here and {str(row.signed)[:80]!r} in {table.name}, line {row.line}"
             faults.add(letter.file, what, "Convert the table again", item=f"{letter.id}, has_signatures")
     for identifier, row in rows.items():
         what = "has no JSON file, and the JSON files are what is read"
@@ -197,7 +197,7 @@ def _authorities(faults: Faults, folder: Folder, description: Description, plan:
 
 def _check_letter(faults: Faults, letter: Letter, plan: Plan, lists: Mapping[str, Sequence[Person]]) -> None:
     if letter.signed not in (None, "TRUE", "FALSE", True, False):
-        what = f"{letter.signed!r} is neither TRUE nor FALSE, and is read as FALSE"
+        what = f"{str(letter.signed)[:80]!r} is neither TRUE nor FALSE, and is read as FALSE"
         faults.add(letter.file, what, "Write TRUE or FALSE", **letter.place(plan.truth.signed))
     for field in plan.fields:
         if field.name in letter.values:
