@@ -1,0 +1,201 @@
+"""`overview`: builds the whole site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from histeval.datasets.base import Dataset
+from histeval.errors import UsageError
+from histeval.overview import leaderboard as board_pages
+from histeval.overview.collect import Collected, Tell, collect
+from histeval.overview.exports import exports, methods
+from histeval.overview.page import Crumb, Page, clean, footer, render
+from histeval.overview.site import Site
+from histeval.overview.slugs import slug
+from histeval.runs.score import Selection
+from histeval.tasks.base import RuleValue, Task
+
+ASSETS = ("site.css", "tables.js", "document.js", "document.css")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A dataset and the answers to show of it: whatever `histeval score` takes."""
+
+    task: Task
+    dataset: Dataset
+    answers: Sequence[Path | str]
+    selection: Selection = field(default_factory=Selection)
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did: the page to open, and files by what became of them."""
+
+    index: Path
+    written: tuple[str, ...]
+    kept: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the pages of a dataset lie: `folder` in the site ("" or "datasets/NAME/"), `up` from there to the root."""
+
+    folder: str
+    up: str
+    title: str
+    site: str
+
+
+def overview(
+    inputs: Sequence[Input],
+    out: Path | str,
+    *,
+    protocol: str = "documented",
+    rules: Mapping[str, RuleValue] | None = None,
+    by: Sequence[str] | None = None,
+    title: str = "",
+    tell: Tell | None = None,
+) -> Built:
+    """Builds (or brings up to date) the static site in `out`.
+
+    `protocol` is the one pages open with; the others are one click away. `by` names attributes to break scores down
+    by (default: those with two to twelve values). Raises UsageError for a folder that is no overview, for a dataset
+    without answers or given twice, and OutputError where the folder cannot be written.
+    """
+    if not inputs:
+        raise UsageError("an overview needs at least one dataset: DATASET=ANSWERS")
+    names = [one.dataset.name for one in inputs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"the dataset {twice!r} is given twice; name all its answers after one DATASET=")
+    site = Site(out)
+    _assets(site)
+    found: list[tuple[Place, Collected]] = []
+    for one in inputs:
+        single = len(inputs) == 1
+        folder = "" if single else f"datasets/{slug(one.dataset.name)}/"
+        heading = clean(one.dataset.description.title or one.dataset.name)
+        place = Place(folder, "../" * folder.count("/"), heading, "" if single else clean(title or "All datasets"))
+        collected = collect(
+            one.task,
+            one.dataset,
+            one.answers,
+            protocol=protocol,
+            rules=rules,
+            selection=one.selection,
+            remember=site.value,
+            tell=tell,
+        )
+        _dataset(site, place, collected, by, tell)
+        found.append((place, collected))
+    if len(found) > 1:
+        _front(site, found, title)
+    site.finish()
+    return Built(site.out / "index.html", tuple(site.written), tuple(site.kept), tuple(site.removed))
+
+
+def _assets(site: Site) -> None:
+    folder = files("histeval.overview") / "assets"
+    for name in ASSETS:
+        asset = folder / name
+        if asset.is_file():
+            site.write(f"assets/{name}", asset.read_bytes())
+
+
+def _dataset(site: Site, place: Place, collected: Collected, by: Sequence[str] | None, tell: Tell | None) -> None:
+    run_hrefs = {run.key: f"runs/{run.slug}.html" for run in collected.runs}
+    for name in collected.protocols:
+        _leaderboard(site, place, collected, name, run_hrefs)
+    main = collected.main
+    if main is not None:
+        for file, text in exports(main).items():
+            site.write(f"{place.folder}exports/{file}", text)
+
+
+SECTIONS = (("Leaderboard", "index.html"),)
+
+
+def page_of(place: Place, file: str, label: str = "") -> Page:
+    """The frame of a page of a dataset; `file` lies in the dataset's folder, `label` is its own step of the trail."""
+    down = "../" * file.count("/")
+    root = down + place.up
+    trail = []
+    if place.site:
+        trail.append(Crumb(place.site, f"{root}index.html"))
+    trail.append(Crumb(place.title, f"{down}index.html" if label else ""))
+    if label:
+        trail.append(Crumb(label))
+    sections = tuple(Crumb(name, f"{down}{target}", current=target == file) for name, target in SECTIONS)
+    return Page(root, tuple(trail), sections, footer())
+
+
+def protocol_file(collected: Collected, name: str) -> str:
+    """The page of the leaderboard under a protocol."""
+    return "index.html" if name == collected.protocol else f"{name}.html"
+
+
+def _leaderboard(site: Site, place: Place, collected: Collected, name: str, hrefs: Mapping[str, str]) -> None:
+    boards = collected.boards[name]
+    main = boards[0] if boards else None
+    file = protocol_file(collected, name)
+    description = collected.dataset.description
+    links = [Crumb(one, protocol_file(collected, one), current=one == name) for one in collected.protocols]
+    notes = [clean(note) for note in collected.dataset.notes]
+    if main is not None:
+        notes += board_pages.notes_of([standing.score for standing in main.standings])
+    higher = main is None or main.metric.higher_is_better
+    text = render(
+        "leaderboard.html",
+        page_of(place, file, "" if file == "index.html" else name),
+        title=place.title,
+        text=clean(description.text),
+        verdict=board_pages.verdict(collected, main, hrefs) if main else None,
+        why=[],
+        protocols=links,
+        protocol_words=board_pages.PROTOCOL_WORDS.get(name, ""),
+        main=board_pages.board_view(collected, main, hrefs, "Leaderboard", _caption(main)) if main else None,
+        order="descending" if higher else "ascending",
+        providers=sorted({clean(s.run.provider) for s in main.standings if s.run.provider} if main else ()),
+        comparisons=len(main.standings) - 1 if main else 0,
+        published=clean(description.published),
+        figures=[],
+        boards=[
+            board_pages.board_view(collected, board, hrefs, board_pages.board_title(board), _caption(board))
+            for board in boards[1:]
+        ],
+        apart=board_pages.apart_rows(collected, collected.apart[name], hrefs),
+        apart_columns=_apart_columns(collected, name),
+        facts=board_pages.facts_of(collected),
+        methods=methods(main) if main else "",
+        exports=[
+            Crumb(e.rsplit(".", 1)[-1].upper(), f"exports/leaderboard.{e.rsplit('.', 1)[-1]}")
+            for e in _exported(name, collected)
+        ],
+        notes=notes,
+    )
+    site.write(place.folder + file, text)
+
+
+def _exported(name: str, collected: Collected) -> tuple[str, ...]:
+    return ("csv", "md", "tex", "json") if name == collected.protocol else ()
+
+
+def _caption(board: Any) -> str:
+    score = board.first
+    return f"{len(board.standings)} systems on {board_pages.documents_words(score).split(',')[0]}"
+
+
+def _apart_columns(collected: Collected, name: str) -> tuple[str, ...]:
+    scorer = collected.runs[0].scores[name].scorer
+    metrics = [f"#{board_pages.pretty(metric)}" for metric in scorer.headline[: board_pages.MOST_METRICS]]
+    return ("System", *metrics, "#Documents", "#Failed", "#Cost", "#s / document", "Run on", "Model dated")
+
+
+def _front(site: Site, found: Sequence[tuple[Place, Collected]], title: str) -> None:
+    pass

@@ -1,0 +1,281 @@
+"""The page a dataset opens with: which system is best, how sure that is, what it costs, and where to see why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from histeval.overview.cells import (
+    Cell,
+    count_cell,
+    money,
+    money_cell,
+    plain_cell,
+    pretty,
+    score_cell,
+    text_cell,
+)
+from histeval.overview.collect import Apart, Board, Collected, Run, Standing
+from histeval.overview.page import clean, number
+from histeval.runs.score import Score
+
+PROTOCOL_WORDS = {
+    "documented": "as the benchmark's documentation says",
+    "published": "exactly as the published leaderboard or table computes, quirks included",
+    "corrected": "the documented intent, known faults mended",
+}
+MOST_METRICS = 6
+
+
+@dataclass(frozen=True)
+class Whisker:
+    """A value and its interval as percent of an axis, for the small drawing in a row."""
+
+    low: float
+    value: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run in a table: its cells, and what the filters ask for."""
+
+    cells: Sequence[Cell]
+    whisker: Whisker | None
+    provider: str
+    date: str
+    failed: int
+    tied: bool = False
+    best: bool = False
+    late: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """A board as its table shows it."""
+
+    title: str
+    text: str
+    columns: tuple[str, ...]
+    rows: Sequence[Row]
+    signature: str
+    axis: tuple[str, str]
+    metric: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer in words: sentences by question."""
+
+    best: str
+    best_href: str
+    value: str
+    interval: str
+    metric: str
+    documents: str
+    sure: str
+    cost: str
+    cost_system: str
+    cost_href: str
+    tied: int
+
+
+def columns_of(board: Board) -> tuple[str, ...]:
+    """Column titles of a board's table."""
+    metrics = board.first.scorer.headline[:MOST_METRICS]
+    names = [f"#{pretty(name)}" for name in metrics]
+    return ("Rank", "System", *names, "#Documents", "#Failed", "#Cost", "#s / document", "Run on", "Model dated")
+
+
+def board_view(collected: Collected, board: Board, hrefs: Mapping[str, str], title: str, text: str) -> BoardView:
+    """A board with its rows, the best first."""
+    low, high = axis_of(board)
+    rows = []
+    for standing in board.standings:
+        score = standing.score
+        best = standing is board.standings[0]
+        first, last = standing.ranks
+        rank = Cell(f"{first}–{last}" if first != last else str(first), float(first) + last / 1e6, kind="text")
+        cells = [rank, *run_cells(collected, standing.run, score, hrefs)]
+        rows.append(
+            Row(
+                cells,
+                whisker_of(score, board.metric.name, low, high),
+                standing.run.provider,
+                standing.run.date,
+                score.failed,
+                tied=standing.with_best and not best,
+                best=best,
+                late=is_late(collected, standing.run),
+            )
+        )
+    return BoardView(
+        title, text, columns_of(board), rows, str(board.first.signature), (f"{low:g}", f"{high:g}"), board.metric.name
+    )
+
+
+def run_cells(collected: Collected, run: Run, score: Score, hrefs: Mapping[str, str]) -> list[Cell]:
+    """The cells of a run behind its rank."""
+    totals = score.facts.get("totals", {})
+    seconds = totals.get("seconds")
+    per_document = seconds / score.documents if seconds is not None and score.documents else None
+    shown = " · ".join(part for part in (run.provider, run_label(run)) if part)
+    return [
+        Cell(clean(run.model), run.model.casefold(), href=hrefs[run.key], note=clean(shown)),
+        *(score_cell(score, name) for name in score.scorer.headline[:MOST_METRICS]),
+        count_cell(score.documents),
+        count_cell(score.failed),
+        money_cell(totals.get("cost")),
+        plain_cell(per_document, 1),
+        text_cell(run.date or "–", value=run.date or None),
+        text_cell(run.model_date or "–", value=run.model_date or None),
+    ]
+
+
+def run_label(run: Run) -> str:
+    """What tells a run from others of its model: its run_id, or the last part of its path."""
+    label = run.key if run.key.count("/") <= 1 and "." not in run.key else run.key.rsplit("/", 1)[-1]
+    return "" if label in (run.model, f"{run.model}.jsonl") else label
+
+
+def is_late(collected: Collected, run: Run) -> bool:
+    """Whether the model's own date lies after the day on which the ground truth became public."""
+    published = collected.dataset.description.published
+    return bool(run.model_date and published and run.model_date[: len(published)] > published)
+
+
+def axis_of(board: Board) -> tuple[float, float]:
+    """Where the axis of the small drawings starts and ends: tenths around all intervals."""
+    name = board.metric.name
+    lows = [standing.score.intervals[name].low for standing in board.standings]
+    highs = [standing.score.intervals[name].high for standing in board.standings]
+    values = [standing.score.values[name] for standing in board.standings]
+    known = [x for x in (*lows, *highs, *values) if x is not None]
+    if not known:
+        return 0.0, 1.0
+    low, high = int(min(known) * 10) / 10, -int(-max(known) * 10 // 1) / 10
+    return low, high if high > low else low + 0.1
+
+
+def whisker_of(score: Score, metric: str, low: float, high: float) -> Whisker | None:
+    """The small drawing of a score on an axis; None where the value is missing."""
+    value, interval = score.values[metric], score.intervals[metric]
+    if value is None:
+        return None
+    width = high - low
+
+    def at(x: float | None) -> float:
+        return round(100 * ((value if x is None else x) - low) / width, 1)
+
+    return Whisker(at(interval.low), at(value), at(interval.high))
+
+
+def verdict(collected: Collected, board: Board, hrefs: Mapping[str, str]) -> Verdict:
+    """The answer to "which system should I take" in words, all of it from the board."""
+    best = board.standings[0]
+    metric = board.metric.name
+    tied = [standing for standing in board.standings[1:] if standing.with_best]
+    others = len(board.standings) - 1
+    interval = best.score.intervals[metric]
+    shown = f"[{number(interval.low)}, {number(interval.high)}]" if interval.low is not None else "no interval"
+    return Verdict(
+        best=clean(best.run.name),
+        best_href=hrefs[best.run.key],
+        value=number(best.score.values[metric]),
+        interval=shown,
+        metric=pretty(metric),
+        documents=documents_words(best.score),
+        sure=_how_sure(others, len(tied)),
+        **_cheapest([best, *tied], hrefs),
+        tied=len(tied),
+    )
+
+
+def documents_words(score: Score) -> str:
+    """Documents and failures in words."""
+    failed = f", {score.failed} of them failed" if score.failed else ""
+    noun = "document" if score.documents == 1 else "documents"
+    return f"{score.documents} {noun} in {score.units} sampling units{failed}"
+
+
+def _how_sure(others: int, tied: int) -> str:
+    if not others:
+        return "It is the only system here; add another to compare."
+    if not tied:
+        return "The other one is measurably worse." if others == 1 else f"All {others} others are measurably worse."
+    if tied == others:
+        what = "The other system cannot" if others == 1 else f"None of the {others} other systems can"
+        return f"{what} be told apart from it on these documents."
+    return f"{tied} of the {others} other systems cannot be told apart from it; the rest are measurably worse."
+
+
+def _cheapest(standings: Sequence[Standing], hrefs: Mapping[str, str]) -> dict[str, str]:
+    priced = [
+        (standing.score.facts.get("totals", {}).get("cost"), standing)
+        for standing in standings
+        if standing.score.facts.get("totals", {}).get("cost") is not None
+    ]
+    if not priced:
+        return {"cost": "The answers carry no costs.", "cost_system": "", "cost_href": ""}
+    cost, cheapest = min(priced, key=lambda pair: pair[0])
+    each = cost / cheapest.score.documents if cheapest.score.documents else None
+    among = "" if len(standings) == 1 else f" Cheapest of the {len(standings)} at the top."
+    unknown = len(standings) - len(priced)
+    missing = f" The cost of {unknown} is unknown." if unknown else ""
+    return {
+        "cost": f"{money(cost)} for all documents, {money(each)} each.{among}{missing}",
+        "cost_system": clean(cheapest.run.name),
+        "cost_href": hrefs[cheapest.run.key],
+    }
+
+
+def board_title(board: Board) -> str:
+    """What tells a further board from the main one."""
+    words = ", ".join(rule.replace("_", " ").replace("=true", "") for rule in board.rules)
+    return f"{words or 'Other documents'}: {len(board.documents)} documents"
+
+
+def apart_rows(collected: Collected, found: Sequence[Apart], hrefs: Mapping[str, str]) -> list[Row]:
+    """Runs that are not ranked, each with its reason."""
+    return [
+        Row(
+            run_cells(collected, one.run, one.score, hrefs),
+            None,
+            one.run.provider,
+            one.run.date,
+            one.score.failed,
+            late=is_late(collected, one.run),
+            reason=clean(one.reason),
+        )
+        for one in found
+    ]
+
+
+def notes_of(scores: Sequence[Score]) -> list[str]:
+    """What the numbers hide, each sentence once, with the number of runs it holds for."""
+    notes: dict[str, int] = {}
+    for score in scores:
+        for note in score.notes:
+            notes[note] = notes.get(note, 0) + 1
+    many = len(scores) > 1
+    counted = sorted(notes.items(), key=lambda item: -item[1])
+    return [clean(note) + (f" ({number} of {len(scores)} runs)" if many else "") for note, number in counted]
+
+
+def facts_of(collected: Collected) -> list[tuple[str, str]]:
+    """What is known of the dataset, as terms and descriptions."""
+    dataset = collected.dataset
+    description = dataset.description
+    units = len({document.unit for document in dataset.documents.values()})
+    found: list[tuple[str, Any]] = [
+        ("Task", collected.task.title),
+        ("Documents", f"{len(dataset.documents)} in {units} sampling units ({description.unit})"),
+        ("Language", ", ".join(description.languages)),
+        ("Period", description.period),
+        ("Truth public since", description.published),
+        ("Licence", description.licence),
+        ("Cite as", description.citation),
+    ]
+    return [(term, clean(text)) for term, text in found if text]
