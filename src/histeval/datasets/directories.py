@@ -17,7 +17,7 @@ from histeval.datasets.assemble import Draft, assemble
 from histeval.datasets.base import Dataset
 from histeval.datasets.files import read_lines
 from histeval.datasets.layout import Folder, open_folder, trade_folder
-from histeval.datasets.published import DIRECTORIES, ENTITY_TYPES
+from histeval.datasets.published import entity_types, published_description
 from histeval.datasets.records import read_records
 from histeval.datasets.spans import entry_from_offsets
 from histeval.datasets.tables import read_table
@@ -81,8 +81,7 @@ def _load_trade(folder: Folder, files: Path, text: str, split: str) -> Dataset:
     chosen = trade.choose(parts, split, files)
     if chosen is not None:
         notes.append(f"split {split}: {len(chosen)} of {len(rows)} entries")
-    description = folder.settings.description if folder.settings is not None else DIRECTORIES
-    description = replace(description, types=description.types or ENTITY_TYPES)
+    description = description_for(folder)
     reader = EntryReader(Grammar.of(description.types))
     drafts = []
     for index, row in enumerate(rows):
@@ -271,8 +270,12 @@ def types_in(entries: Sequence[Entry]) -> tuple[EntityType, ...]:
 
 
 def description_for(folder: Folder) -> Description:
-    """The description a folder of entries has, for `check`."""
-    description = folder.settings.description if folder.settings is not None else DIRECTORIES
+    """The description of a folder; in the published layout with the published types, unless it names its own."""
+    if folder.settings is None:
+        return published_description("directories")
+    description = folder.settings.description
     if not description.types and trade_folder(folder.path) is not None:
-        return replace(description, types=ENTITY_TYPES)
+        # How the tags of the published layout are spelled belongs to its types.
+        known = published_description("directories")
+        return replace(description, types=entity_types(), extra={**known.extra, **description.extra})
     return description

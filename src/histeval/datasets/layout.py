@@ -69,9 +69,9 @@ def _below(path: Path, task: str) -> Path:
     it; else `path` itself."""
     if (path / FILE).is_file() or any((path / name).is_dir() for name in TRUTH_FOLDERS):
         return path
-    for name, published in KNOWN_FOLDERS.items():
+    for name, known in KNOWN_FOLDERS.items():
         for folder in (path / name, path / "benchmarks" / name):
-            if published.task == task and any((folder / truth).is_dir() for truth in TRUTH_FOLDERS):
+            if known == task and any((folder / truth).is_dir() for truth in TRUTH_FOLDERS):
                 return folder
     return path
 

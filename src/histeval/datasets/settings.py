@@ -13,7 +13,7 @@ from typing import Any
 
 from histeval.datasets.base import Fault
 from histeval.datasets.files import inside, read_text
-from histeval.datasets.published import AUTHORITIES, DESCRIPTIONS, published_fields
+from histeval.datasets.published import AUTHORITIES, published_fields
 from histeval.errors import DatasetError, printable
 from histeval.tasks.description import KINDS, Description, EntityType, Field
 
@@ -145,7 +145,6 @@ class _Reader:
                 self.fault(
                     "name", f"the name {name[:80]!r} has other signs than letters, digits, - and _", "Shorten it"
                 )
-        known = DESCRIPTIONS.get(task)
         fields, columns = self.fields()
         types = self.types()
         authorities = self.authorities()
@@ -161,7 +160,7 @@ class _Reader:
             text=words["text"],
             languages=self.names(self.table, "languages"),
             period=words["period"],
-            unit=words["unit"] or (known.unit if known is not None and task == "manuscripts" else "document"),
+            unit=words["unit"] or ("page" if task == "manuscripts" else "document"),
             licence=words["licence"],
             citation=words["citation"],
             published=self.day(),
