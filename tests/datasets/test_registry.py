@@ -13,6 +13,7 @@ from histeval.datasets.fingerprint import fingerprint
 from histeval.datasets.layout import find_task
 from histeval.errors import DatasetError, UsageError
 from histeval.tasks.description import Description
+from histeval.tasks.truth import PageTruth
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,12 @@ def test_a_reader_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 load = EntryPoint.load
+
+
+def test_fingerprints_see_text_and_not_line_ends() -> None:
+    def of(text: str) -> str:
+        return fingerprint([("a", PageTruth((("[1r]", {"text": text}),)))])
+
+    assert of("x\r\ny") == of("x\ny")
+    assert len({of(text) for text in ("x\ny", "x\\r\ny", "x\\r\\ny", "x\\\ny", "x\\ny", "x y", "\ud800")}) == 7
+    assert fingerprint([("a", None)]) == fingerprint([])

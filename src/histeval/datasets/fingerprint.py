@@ -41,6 +41,16 @@ def _plain(truth: Any) -> Any:
 
 
 def _line(value: Any) -> bytes:
-    # Escaped to ASCII, so that lone surrogates do not matter; line ends differ between systems and mean nothing.
+    # Escaped to ASCII, so that lone surrogates do not matter.
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
-    return text.replace("\\r\\n", "\\n").encode("ascii") + b"\n"
+    if "\\r" in text:  # line ends differ between systems and mean nothing
+        text = json.dumps(_unix(value), ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
+    return text.encode("ascii") + b"\n"
+
+
+def _unix(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n")
+    if isinstance(value, dict):
+        return {_unix(key): _unix(item) for key, item in value.items()}
+    return [_unix(item) for item in value] if isinstance(value, (list, tuple)) else value
