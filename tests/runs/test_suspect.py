@@ -130,7 +130,7 @@ EXPECTED_FAILED = {"2025-10-17/T0243", "2025-10-24/T0300", "2026-01-26/T0281"}
 def test_the_recorded_runs() -> None:
     """All 16 marked runs are caught, three that failed or are empty nearly throughout are named so, nothing else."""
     from histeval.datasets import load_dataset
-    from histeval.runs.answers import open_answers
+    from histeval.runs.opening import open_answers
     from histeval.tasks import get_task
 
     caught, seconds = {}, 0.0

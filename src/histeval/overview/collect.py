@@ -17,7 +17,8 @@ from typing import Any
 from histeval.datasets.base import Dataset
 from histeval.errors import UsageError
 from histeval.overview.slugs import slug
-from histeval.runs.answers import AnswerSet, open_answers
+from histeval.runs.answers import AnswerSet
+from histeval.runs.opening import open_answers
 from histeval.runs.compare import pooled
 from histeval.runs.score import Score, Scorers, Selection, attribute, score_run, summarise
 from histeval.runs.signature import RESAMPLES, SEED

@@ -1,8 +1,9 @@
 """Runs: answers on disk, their scores, their signatures."""
 
-from histeval.runs.answers import AnswerSet, open_answers
+from histeval.runs.answers import AnswerSet
 from histeval.runs.compare import Comparison, compare_scores
 from histeval.runs.library import score
+from histeval.runs.opening import open_answers
 from histeval.runs.score import Score, Selection, score_paths, score_run
 from histeval.runs.signature import Signature
 

@@ -1,13 +1,4 @@
-"""Reading answers: whatever `histeval score` accepts as ANSWERS becomes one or more `AnswerSet`.
-
-| what | known by |
-| --- | --- |
-| a run folder | `run.json` or `answers.jsonl` in it |
-| a published RISE results folder of any era | `request_TEST_DOCUMENT.json` files in it |
-| a file of many recorded runs | `run_id` in its first line |
-| a file of answers | `document` in its first line |
-| token and label columns | the ending `.conll` or `.tsv` (directories only) |
-"""
+"""Answers of one run, and the lines that hold them: a line an answer, or a line a whole recorded run."""
 
 from __future__ import annotations
 
@@ -16,12 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from histeval.datasets.base import Dataset
 from histeval.datasets.files import parse_json, read_lines
 from histeval.errors import AnswersError
 from histeval.tasks.base import Answer
 
-TOKEN_COLUMNS = (".conll", ".tsv")
 REMEDY = (
     "Answers are a run folder, a published results folder, a .jsonl file with one "
     '{"document": ..., "text" or "record" or "error": ...} a line, or a .conll or .tsv file'
@@ -50,39 +39,8 @@ class AnswerSet:
         return tuple(sorted({repeat for _, repeat in self.answers})) or (0,)
 
 
-def open_answers(path: Path | str, dataset: Dataset) -> list[AnswerSet]:
-    """Every run that `path` holds; raises AnswersError where it cannot be read."""
-    from histeval.runs import rise
-
-    place = Path(path)
-    if place.is_dir():
-        if (place / "run.json").is_file() or (place / "answers.jsonl").is_file():
-            return [_run_folder(place)]
-        if rise.is_results_folder(place):
-            return [rise.read_results(place, dataset)]
-        raise AnswersError("holds no answers", file=place, remedy=REMEDY)
-    if place.suffix.lower() in TOKEN_COLUMNS:
-        from histeval.runs.columns import read_columns
-
-        return [read_columns(place, dataset)]
-    return _json_lines(place)
-
-
-def _run_folder(place: Path) -> AnswerSet:
-    from histeval.runs.folder import read_answers, read_run
-
-    facts = read_run(place) if (place / "run.json").is_file() else {}
-    answers = {(answer.document, answer.repeat): answer for answer in read_answers(place)}
-    subset = facts.get("documents")
-    return AnswerSet(
-        str(place),
-        answers,
-        subset=tuple(map(str, subset)) if isinstance(subset, list) else None,
-        facts=facts,
-    )
-
-
-def _json_lines(place: Path) -> list[AnswerSet]:
+def read_json_lines(place: Path) -> list[AnswerSet]:
+    """The run that a file of answers holds, or the many of a file of recorded runs; raises AnswersError."""
     answers: dict[tuple[str, int], Answer] = {}
     lines: dict[tuple[str, int], int] = {}
     runs: list[AnswerSet] = []

@@ -8,7 +8,8 @@ from typing import Any
 
 from histeval.datasets import Dataset, load_dataset
 from histeval.errors import AnswersError, UsageError
-from histeval.runs.answers import AnswerSet, answer_from, open_answers
+from histeval.runs.answers import AnswerSet, answer_from
+from histeval.runs.opening import open_answers
 from histeval.runs.score import Score, Scorers, Selection, score_run
 from histeval.tasks import get_task
 from histeval.tasks.base import Answer, RuleValue

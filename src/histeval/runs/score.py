@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from histeval.datasets.base import Dataset, Document
 from histeval.errors import UsageError
-from histeval.runs.answers import AnswerSet, open_answers
+from histeval.runs.answers import AnswerSet
+from histeval.runs.opening import open_answers
 from histeval.runs.signature import RESAMPLES, SEED, Signature
 from histeval.stats.counts import CountTable
 from histeval.stats.intervals import Interval

@@ -7,7 +7,8 @@ from typing import Any
 
 from histeval.datasets.base import Document
 from histeval.errors import UsageError
-from histeval.runs.answers import AnswerSet, open_answers
+from histeval.runs.answers import AnswerSet
+from histeval.runs.opening import open_answers
 from histeval.systems.base import Reply, Request
 from histeval.tasks.base import FAILURES, Answer
 

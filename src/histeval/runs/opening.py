@@ -1,0 +1,49 @@
+"""Reading answers: whatever `histeval score` accepts as ANSWERS becomes one or more `AnswerSet`.
+
+| what | known by |
+| --- | --- |
+| a run folder | `run.json` or `answers.jsonl` in it |
+| a published RISE results folder of any era | `request_TEST_DOCUMENT.json` files in it |
+| a file of many recorded runs | `run_id` in its first line |
+| a file of answers | `document` in its first line |
+| token and label columns | the ending `.conll` or `.tsv` (directories only) |
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from histeval.datasets.base import Dataset
+from histeval.errors import AnswersError
+from histeval.runs import rise
+from histeval.runs.answers import REMEDY, AnswerSet, read_json_lines
+from histeval.runs.columns import read_columns
+from histeval.runs.folder import read_answers, read_run
+
+TOKEN_COLUMNS = (".conll", ".tsv")
+
+
+def open_answers(path: Path | str, dataset: Dataset) -> list[AnswerSet]:
+    """Every run that `path` holds; raises AnswersError where it cannot be read."""
+    place = Path(path)
+    if place.is_dir():
+        if (place / "run.json").is_file() or (place / "answers.jsonl").is_file():
+            return [_run_folder(place)]
+        if rise.is_results_folder(place):
+            return [rise.read_results(place, dataset)]
+        raise AnswersError("holds no answers", file=place, remedy=REMEDY)
+    if place.suffix.lower() in TOKEN_COLUMNS:
+        return [read_columns(place, dataset)]
+    return read_json_lines(place)
+
+
+def _run_folder(place: Path) -> AnswerSet:
+    facts = read_run(place) if (place / "run.json").is_file() else {}
+    answers = {(answer.document, answer.repeat): answer for answer in read_answers(place)}
+    subset = facts.get("documents")
+    return AnswerSet(
+        str(place),
+        answers,
+        subset=tuple(map(str, subset)) if isinstance(subset, list) else None,
+        facts=facts,
+    )
