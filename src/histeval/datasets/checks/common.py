@@ -120,7 +120,7 @@ def read_json_text(faults: Faults, path: Path, text: str, line: int | None = Non
 
 def read_records_on(faults: Faults, source: Path, id_key: str, leave_out: Iterable[str]) -> list[Record]:
     """The records of a folder or file of JSON, going on after each fault."""
-    found: list[Record] = []
+    found: dict[str, Record] = {}
     if source.is_dir():
         for name in faults.attempt(lambda: list_folder(source), source) or ():
             if name.endswith(".json") and not name.startswith(".") and name not in leave_out:
@@ -147,7 +147,7 @@ def read_records_on(faults: Faults, source: Path, id_key: str, leave_out: Iterab
         for identifier, item in pairs:
             if identifier:
                 _keep(faults, found, Record(identifier, item, source))
-    return found
+    return list(found.values())
 
 
 def read_json_file(faults: Faults, path: Path) -> Any:
@@ -180,17 +180,16 @@ def line_of(path: Path, word: str) -> int | None:
     return text.count("\n", 0, place) + 1 if place >= 0 else None
 
 
-def _keep(faults: Faults, found: list[Record], record: Record) -> None:
+def _keep(faults: Faults, found: dict[str, Record], record: Record) -> None:
+    """Adds a record by its id, in which case makes no difference, as for half of the file systems."""
     if not isinstance(record.value, dict):
         faults.add(record.file, "is not a JSON object", line=record.line, item=record.id)
         return
-    for other in found:
-        if other.id.casefold() == record.id.casefold():
-            where = f"line {other.line}" if other.line else other.file.name
-            what = f"stands a second time (first in {where})"
-            faults.add(record.file, what, "Give each document its own id", line=record.line, item=record.id)
-            return
-    found.append(record)
+    first = found.setdefault(record.id.casefold(), record)
+    if first is not record:
+        where = f"line {first.line}" if first.line else first.file.name
+        what = f"stands a second time (first in {where})"
+        faults.add(record.file, what, "Give each document its own id", line=record.line, item=record.id)
 
 
 def _identifier(faults: Faults, value: Any, id_key: str, path: Path, line: int | None) -> str:

@@ -62,8 +62,9 @@ def check_letters(path: Path | str) -> list[Fault]:
     plan = plan_of(folder.settings, description)
     letters = _letters(faults, folder, plan)
     lists = _authorities(faults, folder, description, plan)
+    known = {name: _index(persons) for name, persons in lists.items()}
     for letter in letters:
-        _check_letter(faults, letter, plan, lists)
+        _check_letter(faults, letter, plan, known)
     for name, persons in lists.items():
         check_persons(faults, persons)
         _check_use(faults, name, persons, letters, plan)
@@ -195,19 +196,28 @@ def _authorities(faults: Faults, folder: Folder, description: Description, plan:
     return lists
 
 
-def _check_letter(faults: Faults, letter: Letter, plan: Plan, lists: Mapping[str, Sequence[Person]]) -> None:
+Index = Mapping[str, tuple[frozenset[str], Mapping[str, str]]]
+"""By list: its names without outer blanks, and the name to each other form."""
+
+
+def _index(persons: Sequence[Person]) -> tuple[frozenset[str], Mapping[str, str]]:
+    names = frozenset(person.name.strip() for person in persons)
+    return names, {form: person.name for person in persons for form in person.alternates}
+
+
+def _check_letter(faults: Faults, letter: Letter, plan: Plan, known: Index) -> None:
     if letter.signed not in (None, "TRUE", "FALSE", True, False):
         what = f"{str(letter.signed)[:80]!r} is neither TRUE nor FALSE, and is read as FALSE"
         faults.add(letter.file, what, "Write TRUE or FALSE", **letter.place(plan.truth.signed))
     for field in plan.fields:
         if field.name in letter.values:
-            _check_field(faults, letter, field, lists)
+            _check_field(faults, letter, field, known)
         elif field.headline:
             faults.add(letter.file, "is not there", f'Write ["{NO_VALUE}"] where the letter has none',
                        item=f"{letter.id}, {field.name}", line=letter.line)  # fmt: skip
 
 
-def _check_field(faults: Faults, letter: Letter, field: Field, lists: Mapping[str, Sequence[Person]]) -> None:
+def _check_field(faults: Faults, letter: Letter, field: Field, known: Index) -> None:
     values = letter.values[field.name]
 
     def add(what: str, remedy: str, error: bool = True) -> None:
@@ -234,9 +244,8 @@ def _check_field(faults: Faults, letter: Letter, field: Field, lists: Mapping[st
         if len(bare) > 1:
             what = "has several dates; only the first counts"
             add(what, "Keep the date of the letter", error=False)
-    if field.authority is not None and field.authority in lists:
-        names = {person.name.strip() for person in lists[field.authority]}
-        forms = {form: person.name for person in lists[field.authority] for form in person.alternates}
+    if field.authority is not None and field.authority in known:
+        names, forms = known[field.authority]
         for value in dict.fromkeys(bare):
             if value and value != NO_VALUE and value not in names:
                 remedy = (
