@@ -30,11 +30,11 @@ SHORTEST_ELSEWHERE = 4
 
 def shared(scorer: Scorer) -> dict[str, Any]:
     """What all views refer to: the causes as [name, group, meaning], and what the numbers are counted on."""
-    profile = getattr(scorer, "cer_text", None)
-    counted = f" of {' and '.join(profile.steps)} text" if getattr(profile, "steps", ()) else ""
-    about = f"Marks compare the texts as written; CER and its edits are those of the score, on{counted or ' raw text'}."
+    profile: Any = getattr(scorer, "cer_text", None)
+    steps = " and ".join(profile.steps) if profile is not None and profile.steps else "raw"
+    about = f"Marks compare the texts as written; CER and its edits are those of the score, on {steps} text."
     return {
-        "about": about.replace("on of", "on"),
+        "about": about,
         "causes": [[cause, group, meaning] for cause, (group, meaning) in CAUSES.items()],
     }
 

@@ -76,7 +76,7 @@ def document_data(
     module = _module(task)
     found, of = views.distinct(document, scores, answers, module.view if module else _no_view)
     data = {"task": task.name, "views": found, "of": of}
-    return {**data, **module.shared(scores[0].scorer)} if scores and hasattr(module, "shared") else data
+    return {**data, **module.shared(scores[0].scorer)} if module and scores and hasattr(module, "shared") else data
 
 
 def _module(task: Task) -> ModuleType | None:
