@@ -24,14 +24,17 @@ MODELS = {
 """
 
 _LEVEL = Option("level", "line", "from what the text is taken: region, line or word", ("region", "line", "word"))
+_CHOICE = Option(
+    "choice", "original", "abbreviations, hyphens, corrections: as on the page, or as edited", ("original", "edited")
+)
 _TRANSCRIPTION = (
     Format("page", ("manuscripts",), (".xml",), f"{_PLACE}.page", "PAGE XML (Transkribus, eScriptorium, OCR-D)",
            writes=True, options=(_LEVEL, Option("index", "", "which TextEquiv: an index, else the lowest"))),
     Format("alto", ("manuscripts",), (".xml",), f"{_PLACE}.alto", "ALTO XML 2 to 4 (eScriptorium, libraries)",
-           writes=True, options=(Option("hyphens", "keep", "words parted at a line end", ("keep", "join")),)),
+           writes=True, options=(_CHOICE,)),
     Format("hocr", ("manuscripts",), (".hocr", ".html", ".xhtml"), f"{_PLACE}.hocr", "hOCR (Tesseract, OCRopus)"),
     Format("tei", ("manuscripts",), (".xml", ".tei"), f"{_PLACE}.tei", "TEI editions, a page from pb to pb",
-           options=(Option("choice", "original", "which reading of choice", ("original", "edited")),
+           options=(_CHOICE,
                     Option("gap", "[...]", "what stands for a gap"),
                     Option("deleted", "keep", "what was struck out by the scribe", ("keep", "drop")))),
     Format("plain", ("manuscripts",), (".txt",), f"{_PLACE}.plain", "plain text, a file or a form feed a page",
