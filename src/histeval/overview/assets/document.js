@@ -50,14 +50,14 @@
         if (!place) {
           const [tp, fp, fn] = field.counts;
           line.append(make("th", { scope: "rowgroup", rowspan: rows.length + (field.more ? 1 : 0) }, field.title,
-            make("span", { class: "counts" }, `${tp} TP · ${fp} FP · ${fn} FN` + (field.headline ? "" : " (not in the headline)"))));
+            make("span", { class: "counts" }, `${tp} TP · ${fp} FP · ${fn} FN`), field.headline ? null : make("span", { class: "counts" }, "not in the headline F1")));
         }
         if (!row) {
           line.append(make("td", { class: "soft", colspan: 3 }, "nothing on either side"));
         } else {
           const [expected, found] = sides(row);
           line.append(make("td", {}, expected), make("td", {}, found),
-            make("td", { class: "because" }, make("div", { class: "verdict" }, make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[row.mark]),
+            make("td", { class: "because" }, make("div", { class: "finding" }, make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[row.mark]),
               make("span", {}, make("strong", { class: "visually-hidden" }, SAID[row.mark] + ": "), row.label,
                 ...row.counts.map((kind) => make("span", { class: "badge" }, kind)),
                 row.why ? make("span", { class: "why" }, make("bdi", {}, row.why)) : null))));
@@ -150,7 +150,7 @@
       const side = (entity) => entity
         ? make("td", {}, make("b", { class: "type" }, entity[0]), " ", make("span", { class: "soft" }, entity[1]), " ", historical("bdi", entity[2]))
         : make("td", { class: "soft" }, "—");
-      body.append(make("tr", { class: "kind-" + kind }, make("td", {}, make("div", { class: "verdict" },
+      body.append(make("tr", { class: "kind-" + kind }, make("td", {}, make("div", { class: "finding" },
         make("span", { class: "sign", "aria-hidden": "true" }, sign), make("span", {}, label, why ? make("span", { class: "why" }, why) : null))), side(gold), side(found)));
     }
     return [
