@@ -3,8 +3,8 @@
     python benchmarks/directories_selection.py DATASET --cache DIR [--only NAME ...] [--score]
 
 Five folds by book over the 6760 training and development rows: each book is tagged once by taggers that have never
-seen it. Answers are kept in DIR, so that a stopped run goes on where it was; `--score` scores what is there and writes
-`benchmarks/directories_selection.md`. The test books are not read.
+seen it. Answers are kept in DIR, so that a stopped run goes on where it was; `--score` prints the table of what is
+there (benchmarks/directories_selection.md holds it). The test books are not read.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from histeval.datasets import Dataset, load_dataset
+from histeval.runs.library import score
 from histeval.systems.taggers.evaluate import (
     fold_groups,
     left_out_tagger,
@@ -45,7 +47,7 @@ def predict(datasets: list[Dataset], cache: Path, only: list[str]) -> None:
     parts = fold_groups(by_attribute(datasets[0], "book"), FOLDS)
     for name in only or CONFIGURATIONS:
         for number, (books, ids) in enumerate(parts):
-            folder = cache / name.replace(" ", "_").replace(",", "") / str(number)
+            folder = cache / slug(name) / str(number)
             if (folder / "done.json").is_file():
                 continue
             begin = time.monotonic()
@@ -62,6 +64,47 @@ def predict(datasets: list[Dataset], cache: Path, only: list[str]) -> None:
             print(name, number, done, flush=True)
 
 
+def report(datasets: list[Dataset], cache: Path) -> str:
+    """The table of what is there: F1 (published protocol) pooled over the left-out books, and the weakest book."""
+    lines = [
+        "| configuration | system | text | All | L1 | L2 | L1+L2 | Flat | weakest book | books |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in CONFIGURATIONS:
+        folders = sorted((cache / slug(name)).glob("*/done.json"))
+        for part in PARTS if folders else ():
+            for text, dataset in zip(TEXTS, datasets, strict=True):
+                records: dict[str, Any] = {}
+                for done in folders:
+                    for line in (done.parent / f"{part}-{text}.jsonl").read_text(encoding="utf-8").splitlines():
+                        answer = json.loads(line)
+                        records[answer["document"]] = answer["record"]
+                kept = {key: dataset.documents[key] for key in records}
+                whole = replace(dataset, documents=kept)
+                rules = {"scheme": CONFIGURATIONS[name]["scheme"]}
+                values = score("directories", whole, records, protocol="published", rules=rules).values
+                books = {}
+                for book, ids in by_attribute(whole, "book").items():
+                    part_of = replace(dataset, documents={key: kept[key] for key in ids})
+                    found = score(
+                        "directories", part_of, {key: records[key] for key in ids}, protocol="published", rules=rules
+                    )
+                    books[book] = 100 * (found.values["f1[All]"] or 0.0)
+                worst = min(books, key=lambda book: books[book])
+                cells = [
+                    f"{100 * (values[f'f1[{level}]'] or 0.0):.2f}" for level in ("All", "L1", "L2", "L1+L2", "Flat")
+                ]
+                lines.append(
+                    f"| {name} | {part} | {text} | {' | '.join(cells)} | {worst} {books[worst]:.1f} | {len(books)} |"
+                )
+    return "\n".join(lines) + "\n"
+
+
+def slug(name: str) -> str:
+    """The folder of a configuration."""
+    return name.replace(" ", "_").replace(",", "")
+
+
 def main() -> None:
     """Read the command line and do what it says."""
     words = argparse.ArgumentParser(description=__doc__)
@@ -74,7 +117,9 @@ def main() -> None:
         select_splits(load_dataset("directories", options.dataset, text=text, split="all"), ("train", "dev"))
         for text in TEXTS
     ]
-    if not options.score:
+    if options.score:
+        print(report(datasets, options.cache))
+    else:
         predict(datasets, options.cache, options.only)
 
 

@@ -19,9 +19,10 @@ TYPES = (
     EntityType("CARDINAL", (), False, "CARDINAL"),
 )
 
-NAMES = "Arnoux Belin Cassard Delmas Esnault Fauvel Garnot Hardouin Imbert Jolivet Lorrain Maillet Nolin Ozanne".split()
-TRADES = "boulanger;mercier;horloger;fab. de plumes;march. de bois;graveur;tailleur d'habits;nég. en vins".split(";")
-STREETS = "r. du Moulin;r. Neuve;quai des Ormes;pl. du Puits;boul. de l'Est;pass. Vert;faub. du Nord".split(";")
+_NAMES = "Arnoux Belin Cassard Delmas Esnault Fauvel Garnot Hardouin Imbert Jolivet Lorrain Maillet Nolin Ozanne"
+_TRADES = "boulanger;mercier;horloger;fab. de plumes;march. de bois;graveur;tailleur d'habits;nég. en vins"
+_STREETS = "r. du Moulin;r. Neuve;quai des Ormes;pl. du Puits;boul. de l'Est;pass. Vert;faub. du Nord"
+NAMES, TRADES, STREETS = _NAMES.split(), _TRADES.split(";"), _STREETS.split(";")
 
 
 def entry(chance: random.Random) -> Entry:

@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 import pytest
-from systems.tagger_data import dataset, of_entries, tiny_backbone
 
 from histeval.entities.spans import Entry, Span
 from histeval.entities.tags import level_tags
@@ -15,6 +14,7 @@ from histeval.errors import ModelError, UsageError
 from histeval.runs.library import score
 from histeval.systems.taggers import load_tagger, train
 from histeval.systems.taggers.hierarchy import hierarchical_loss
+from systems.tagger_data import dataset, of_entries, tiny_backbone
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install 'histeval[neural]'")
 pytest.importorskip("transformers", reason="needs transformers: pip install 'histeval[neural]'")
@@ -91,7 +91,15 @@ class StoppedError(Exception):
 
 
 def test_an_interrupted_training_goes_on_where_it_was(backbone: Path, tmp_path: Path) -> None:
-    options = {**FIT, "evaluate_every": 4, "steps": 12, "model": str(backbone), "held_out": 0.2, "batch": 8, "patience": 9}
+    options = {
+        **FIT,
+        "evaluate_every": 4,
+        "steps": 12,
+        "model": str(backbone),
+        "held_out": 0.2,
+        "batch": 8,
+        "patience": 9,
+    }
     data = dataset(40)
     train([data], tmp_path / "whole", **options)
 

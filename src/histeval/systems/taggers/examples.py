@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -23,6 +24,7 @@ TOKEN_MODES: dict[str, str] = {
     "published": "tokens of the published benchmark, which end at the tags of the ground truth",
     "plain": "tokens of the plain text, which know nothing of the ground truth",
 }
+_HALF = re.compile("[\ud800-\udfff]")
 LINE_BREAKS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 
 
@@ -58,9 +60,9 @@ def tokens_of(item: str | Entry, mode: str) -> Tokens:
         gap = entry.text[place : token.start]
         breaks.append(bool(gap) and not LINE_BREAKS.isdisjoint(gap))
         place = token.end
-    return Tokens(
-        tuple(token.text for token in found), tuple(breaks), tuple((token.start, token.end) for token in found)
-    )
+    # Half a character (a lone surrogate) cannot be written as UTF-8, which all three libraries do.
+    words = tuple(_HALF.sub("\ufffd", token.text) for token in found)
+    return Tokens(words, tuple(breaks), tuple((token.start, token.end) for token in found))
 
 
 def check_token_mode(mode: str) -> None:
