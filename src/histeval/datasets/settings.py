@@ -24,7 +24,7 @@ _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 _TEXTS = ("title", "text", "period", "unit", "licence", "citation", "source", "profile", "prompt")
 _TOP = (
     *("task", "name", *_TEXTS, "languages", "published", "prompt_file", "images", "attributes", "attributes_file"),
-    *("fields", "types", "authorities", "truth", "split", "extra"),
+    *("fields", "types", "authorities", "truth", "split", "import", "extra"),
 )
 _FIELD = ("name", "kind", "authority", "headline", "title", "column")
 _TYPE = ("name", "children", "root", "flat", "flat_in", "title")
@@ -67,6 +67,8 @@ class Settings:
     attributes_file: str = ""
     images: str = "images"
     split: str = ""
+    imports: Mapping[str, Any] = field(default_factory=dict)
+    """Options of formats that are imported into this dataset (`histeval.datasets.formats`), as they stand."""
     own_fields: bool = False
     """Whether it names the fields itself; else the published ones are read, and the optional ones that occur."""
 
@@ -194,6 +196,7 @@ class _Reader:
             self.path(self.text(self.table, "attributes_file", ""), "attributes_file"),
             self.path(self.text(self.table, "images", ""), "images") or "images",
             self.path(self.text(split, "file", "", "split"), "split.file"),
+            self.sub(self.table, "import"),
             bool(fields),
         )
 
