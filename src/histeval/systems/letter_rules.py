@@ -87,7 +87,7 @@ def extract(pages: Sequence[Lines], persons: Sequence[AuthorityEntry] = (), peri
 def find_dates(lines: Lines, century: int | None = None) -> Iterator[str]:
     """Whole dates in the lines, as ISO text, in order; misread month names are mended.
 
-    >>> list(find_dates(["Basel, den 16. Febrnar 1926", "Paris, le 1er août 1927, 14. VIII. 26", "March 3rd, 1928"], 19))
+    >>> list(find_dates(["Basel, den 16. Febrnar 1926", "le 1er août 1927, 14. VIII. 26", "March 3rd, 1928"], 19))
     ['1926-02-16', '1927-08-01', '1926-08-14', '1928-03-03']
     """
     for line in lines:
@@ -102,7 +102,7 @@ def find_dates(lines: Lines, century: int | None = None) -> Iterator[str]:
             day, month, year = match.groups()
             found.append((match.start(), f"{day}.{month}.{year}" if month.isdigit() else f"{day}. {month}. {year}"))
         found.extend((match.start(), match.group()) for match in _ISO.finditer(line))
-        for words in {start: words for start, words in sorted(found)}.values():  # one reading of each place
+        for words in dict(sorted(found)).values():  # one reading of each place
             value = date_value(words, century)
             if value and len(value) == 10:
                 yield value
@@ -138,7 +138,10 @@ def _persons(block: Lines, persons: Sequence[AuthorityEntry]) -> list[str]:
         return []
     known = []
     for person in persons:
-        forms = [form for form in (person.name, *person.alternate_names) if len(form.strip()) >= SHORTEST_FORM]
+        last, comma, first = person.name.partition(",")
+        turned = [f"{first} {last}"] if comma else []
+        names = (person.name, *turned, *person.alternate_names)
+        forms = [form for form in names if len(form.strip()) >= SHORTEST_FORM]
         if any(fuzz.partial_ratio(_fold(form), text) >= ALIKE for form in forms if len(form) <= len(text) + 2):
             known.append(person.name)
     return known or _names(block)
