@@ -36,12 +36,12 @@ def anchor(answer: str, text: str) -> Anchors:
     """
     if answer == text:
         return Anchors(range(len(text)), 1.0)
-    core = answer.strip()
-    at = text.find(core) if core and core == text.strip() else -1
-    if at >= 0:
-        skip = len(answer) - len(answer.lstrip())
-        tail = len(answer) - skip - len(core)
-        return Anchors([-1] * skip + list(range(at, at + len(core))) + [-1] * tail, 1.0)
+    core = text.strip()
+    skip = answer.find(core) if core else -1
+    if skip >= 0:  # the whole text, with words or white space around
+        begin = len(text) - len(text.lstrip())
+        rest = len(answer) - skip - len(core)
+        return Anchors([-1] * skip + list(range(begin, begin + len(core))) + [-1] * rest, 1.0)
     from rapidfuzz.distance import Levenshtein
 
     places = [-1] * len(answer)
@@ -57,23 +57,41 @@ def anchor(answer: str, text: str) -> Anchors:
 
 def place_spans(entities: Sequence[Placed], places: Sequence[int]) -> list[Placed]:
     """Entities of an answer's text moved to the document's; one without a character there goes `NOWHERE`."""
+    reach = _Reach(places)
     moved = []
     for one in entities:
-        start, end = _reach(places, max(one.start, 0), min(one.end, len(places)))
-        outside = one.start < 0 or one.end > len(places)
-        if start == NOWHERE and one.start == one.end and not outside:
-            moved.append(one._replace(malformed=True))
-        else:
-            moved.append(one._replace(start=start, end=end, malformed=one.malformed or outside or start == NOWHERE))
+        start, end = reach(max(one.start, 0), min(one.end, len(places)))
+        lost = one.start < 0 or one.end > len(places) or start == NOWHERE
+        moved.append(one._replace(start=start, end=end, malformed=one.malformed or lost))
     return moved
 
 
-def _reach(places: Sequence[int], start: int, end: int) -> tuple[int, int]:
-    """First place and the one after the last that the characters [start, end) stand for."""
-    if isinstance(places, range):
-        return (start, end) if start < end else (NOWHERE, NOWHERE)
-    found = [place for place in places[start:end] if place >= 0]
-    return (found[0], found[-1] + 1) if found else (NOWHERE, NOWHERE)
+class _Reach:
+    """First place, and the one after the last, that a stretch of an answer's characters stands for."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        self._plain = isinstance(places, range)
+        if self._plain:
+            return
+        found = NOWHERE
+        self._before: list[int] = [found]  # the last place of any character before this one
+        for place in places:
+            found = place if place >= 0 else found
+            self._before.append(found)
+        found = NOWHERE
+        self._after: list[int] = [found]  # the first place of this character or any after it
+        for place in reversed(places):
+            found = place if place >= 0 else found
+            self._after.append(found)
+        self._after.reverse()
+
+    def __call__(self, start: int, end: int) -> tuple[int, int]:
+        if start >= end:
+            return NOWHERE, NOWHERE
+        if self._plain:
+            return start, end
+        first, last = self._after[start], self._before[end]
+        return (first, last + 1) if NOWHERE < first <= last else (NOWHERE, NOWHERE)
 
 
 def find_tokens(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | None:
@@ -103,9 +121,10 @@ def align_tokens(tokens: Sequence[str], text: str) -> tuple[list[tuple[int, int]
     """Offsets of tokens in a text that differs from them, and the share of the text's characters that they repeat."""
     joined = " ".join(tokens)
     anchors = anchor(joined, text)
+    reach = _Reach(anchors.places)
     found, begin = [], 0
     for token in tokens:
-        found.append(_reach(anchors.places, begin, begin + len(token)))
+        found.append(reach(begin, begin + len(token)))
         begin += len(token) + 1
     return found, anchors.share
 

@@ -18,6 +18,8 @@ from histeval.tasks.reading import by_finish, read_tolerant, refuses, repeats, s
 
 MAX_CHARACTERS = 1_000_000
 """Longer answers are not read: the longest directory entry is far below a thousandth of that."""
+MAX_ENTITIES = 20_000
+"""An answer with more entities repeats itself: entries have a dozen."""
 MAX_LEVELS = 16
 WRAPPERS = frozenset({"entry", "xml", "document", "doc", "text", "answer", "result", "output", "root", "line", "body"})
 """Names of an element that some models put around the whole answer; it is taken off."""
@@ -85,7 +87,8 @@ def read_answer(answer: Answer, grammar: Grammar) -> Reading:
 
     reading = read_tolerant(answer, find)
     if reading.failure is None:
-        return reading
+        many = len(reading.record.entities) if isinstance(reading.record, SpanAnswer) else 0
+        return reading if many <= MAX_ENTITIES else _too_many(many)
     if detail:
         return Reading(failure="wrong_shape", detail=detail[-1])
     if isinstance(text, str) and reading.failure in ("not_json", "wrong_shape", "cut_off", "refused"):
@@ -93,6 +96,10 @@ def read_answer(answer: Answer, grammar: Grammar) -> Reading:
         if as_text.record is not None and as_text.record.entities:
             return as_text
     return reading
+
+
+def _too_many(number: int) -> Reading:
+    return Reading(failure="runaway", detail=f"{number} entities in one answer; more than {MAX_ENTITIES} are not read")
 
 
 def _read_text(text: str, answer: Answer, grammar: Grammar) -> Reading:
@@ -109,6 +116,8 @@ def _read_text(text: str, answer: Answer, grammar: Grammar) -> Reading:
     if wrapper is not None:
         repairs.append(f"the element {wrapper} around the whole answer taken off")
         faults = tuple(fault for fault in faults if fault.kind != "unknown" or wrapper not in fault.what)
+    if len(entities) > MAX_ENTITIES:
+        return _too_many(len(entities))
     if any(fault.kind == "unclosed" for fault in faults) and by_finish(answer):
         return by_finish(answer) or Reading(failure="cut_off")
     if not entities:
