@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -10,6 +11,9 @@ def main() -> None:
 
     0 done; 1 a run left failures or a check found faults; 2 wrong use or unreadable input, said in one sentence.
     """
+    # Products of resamples with counts are narrow: a second BLAS thread waits more than it works, fourfold so where
+    # the machine is busy. Read once, when numpy is imported; a value that is set wins.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from histeval.cli.app import run
 
     sys.exit(run(sys.argv[1:]))
