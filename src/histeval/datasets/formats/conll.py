@@ -313,14 +313,12 @@ def write(documents: Iterable[EntryDocument], options: Options, report: ImportRe
     if scheme not in SCHEMES:
         raise UsageError(f"the option scheme takes {', '.join(SCHEMES)}, not {scheme!r}")
     comments = options.get("comments", "yes") != "no"
-    entries = [(document, *document.entry()) for document in documents]
-    depth = max((level for _, entry, _ in entries for level in depths(entry.spans)), default=1)
+    entries = [(document, document.nested(report)) for document in documents]
+    depth = max((level for _, entry in entries for level in depths(entry.spans)), default=1)
     lines = (
         [f"# global.columns = token {' '.join(f'level{level}' for level in range(1, depth + 1))}"] if comments else []
     )
-    for document, entry, crossing in entries:
-        for index in crossing:
-            report.lose("entities that cross another", f"{document.id}: {entry.spans[index].type}")
+    for document, entry in entries:
         tokens = tokens_for(document, entry, options, report)
         rows = level_tags(entry, tokens, scheme, depth=depth)
         report_losses(document, entry, tokens, rows, report)

@@ -43,6 +43,14 @@ class EntryDocument:
         spans, crossing = nest(self.spans)
         return Entry(self.text, spans), crossing
 
+    def nested(self, report: ImportReport) -> Entry:
+        """The entities nested, without those that cross another, which are reported as lost."""
+        entry, crossing = self.entry()
+        for index in crossing:
+            span = entry.spans[index]
+            report.lose("entities that cross another", f"{self.id}: {span.type} {span.start} to {span.end}")
+        return entry if not crossing else Entry(self.text, _without(entry.spans, set(crossing)))
+
     def add(self, kind: str, start: int, end: int, *, line: int | None = None, item: str = "") -> None:
         """One more entity; raises DatasetError where its offsets are none of the text's."""
         place = item or self.id
@@ -249,10 +257,13 @@ def _checked(document: EntryDocument, options: Options, report: ImportReport) ->
     for index in crossing:
         span = entry.spans[index]
         report.leave_out("entities that cross another", f"{document.id}: {span.type} {span.start} to {span.end}")
-    kept = [span for index, span in enumerate(entry.spans) if index not in set(crossing)]
-    again = EntryDocument(document.id, document.text, [(span.type, span.start, span.end) for span in kept])
-    again.attributes, again.file, again.line = document.attributes, document.file, document.line
-    return _checked(again, options, report)
+    return Entry(entry.text, _without(entry.spans, set(crossing)))
+
+
+def _without(spans: Sequence[Span], left_out: set[int]) -> tuple[Span, ...]:
+    """The spans without some of them; what stood inside one of those stands inside what was around it."""
+    kept, _ = nest((span.type, span.start, span.end) for index, span in enumerate(spans) if index not in left_out)
+    return kept
 
 
 class _TypeNames:

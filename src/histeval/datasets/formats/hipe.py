@@ -208,9 +208,7 @@ def write(documents: Iterable[EntryDocument], options: Options, report: ImportRe
     """
     lines = ["\t".join(_HEADER)]
     for document in documents:
-        entry, crossing = document.entry()
-        for index in crossing:
-            report.lose("entities that cross another", f"{document.id}: {entry.spans[index].type}")
+        entry = document.nested(report)
         tokens = tokens_for(document, entry, options, report)
         if not tokens:
             report.lose("documents without a token", document.id)

@@ -40,7 +40,40 @@ _TRANSCRIPTION = (
     Format("plain", ("manuscripts",), (".txt",), f"{_PLACE}.plain", "plain text, a file or a form feed a page",
            writes=True),
 )  # fmt: skip
-_ENTITIES: tuple[Format, ...] = ()
+_OVERLAPS = Option("overlaps", "refuse", "entities that cross another: a fault, or left out", ("refuse", "drop"))
+_TOKENS = Option("tokens", "published", "written: cut at the edges of entities, or by signs only", ("published", "plain"))
+_ENTITIES = (
+    Format("label_studio", ("directories",), (".json",), f"{_PLACE}.label_studio", "Label Studio, JSON and JSON-MIN",
+           options=(_OVERLAPS, Option("text", "text", "the key under data that holds the text"),
+                    Option("annotation", "first", "which of several is read", ("first", "last", "prediction")))),
+    Format("doccano", ("directories",), (".jsonl", ".json"), f"{_PLACE}.doccano", "doccano JSONL", writes=True,
+           options=(_OVERLAPS, Option("offsets", "characters", "what they count", ("characters", "utf16")))),
+    Format("jsonl", ("directories",), (".jsonl",), f"{_PLACE}.json_lines", "lines with text and spans, or xml",
+           writes=True, options=(_OVERLAPS,)),
+    Format("hipe", ("directories",), (".tsv",), f"{_PLACE}.hipe", "HIPE TSV: coarse, fine, nested, components",
+           writes=True, options=(_OVERLAPS, _TOKENS,
+                    Option("layers", "", "fine+nested+components, or others; default: what is filled"),
+                    Option("lines", "break", "what an EndOfLine becomes", ("break", "space")))),
+    Format("conll", ("directories",), (".conll", ".tsv", ".txt", ".bio", ".iob"), f"{_PLACE}.conll",
+           "columns of tokens and labels: CoNLL-2003, GermEval and others", writes=True,
+           options=(_OVERLAPS, _TOKENS,
+                    Option("columns", "", "what they hold: token, level1, level2 ..., misc, _ for nothing"),
+                    Option("scheme", "auto", "of the tags; written: IOB2 unless another is named",
+                           ("auto", "IO", "IOB1", "IOB2", "IOBES", "BILOU")),
+                    Option("document", "block", "what is one", ("block", "docstart", "file")),
+                    Option("prefix", "", "before the number of a document without a name"),
+                    Option("comments", "yes", "written: ids and texts as comments", ("yes", "no")))),
+    Format("brat", ("directories",), (".ann", ".txt"), f"{_PLACE}.brat", "brat standoff, .txt and .ann", writes=True,
+           options=(_OVERLAPS,
+                    Option("discontinuous", "cover", "entities of several pieces", ("cover", "leave_out")))),
+    Format("spacy", ("directories",), (".spacy",), f"{_PLACE}.spacy_docbin", "DocBin, where spaCy is installed",
+           options=(_OVERLAPS, Option("spans", "", "a span group instead of the named entities"))),
+    Format("inline", ("directories",), (".xml", ".txt"), f"{_PLACE}.inline", "elements in the text", writes=True,
+           options=(_OVERLAPS, Option("layout", "auto", "of the file", ("auto", "lines", "document")),
+                    Option("entry", "", "the element that holds an entry"),
+                    Option("skip", "", "elements that are no entities, with blanks between"),
+                    Option("type", "", "the attribute that names the type"))),
+)  # fmt: skip
 _METADATA: tuple[Format, ...] = ()
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
