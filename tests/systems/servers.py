@@ -69,6 +69,8 @@ class ModelServer:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = False
+        self.refuse: dict[str, str] = {}
+        """Settings that get a status 400 when they are sent, with the words for it."""
         self._lock = threading.Lock()
         self._requests = 0
         self.active = 0
@@ -126,6 +128,9 @@ class ModelServer:
             if self.key and given != self.key:
                 return self._send(handler, 401, error_body(401, f"Incorrect API key provided: {given}"))
             time.sleep(self.latency)
+            for setting, words in self.refuse.items():
+                if setting in body:
+                    return self._send(handler, 400, error_body(400, words))
             fault = self.script(document, attempt, number) if self.script else None
             if fault is None:
                 with self._lock:

@@ -251,29 +251,27 @@ def test_a_missing_key_and_an_unknown_provider_are_one_sentence(
         assert not (tmp_path / "run").exists()
 
 
-def test_a_refused_setting_is_left_out_and_the_run_says_so(letters: Dataset, serve: Any, tmp_path: Path) -> None:
-    server = serve()
-    server.keep_bodies = True
-
-    def script(document: str, attempt: int, number: int) -> Fault | None:
-        body = server.bodies[-1]
-        if "temperature" in body:
-            return Fault("status", 400, {}, "Unsupported value: 'temperature' does not support 0 with this model.")
-        if "response_format" in body:
-            return Fault("status", 400, {}, "Invalid parameter: response_format of type json_schema is not supported.")
-        return None
-
-    server.script = script
-    result = ask(part(letters, 12), tmp_path / "run", settings={"temperature": 0.0, "seed": 7}, max_connections=1)
+@pytest.mark.parametrize("connections", [1, 12])
+@pytest.mark.parametrize("words", ["response_format of type json_schema is not supported", "I do not like this"])
+def test_a_refused_setting_is_left_out_and_the_run_says_so(
+    letters: Dataset, serve: Any, tmp_path: Path, connections: int, words: str
+) -> None:
+    server = serve(latency=0.05)
+    refuse = {"temperature": "Unsupported value: 'temperature' does not support 0", "response_format": words}
+    server.refuse = refuse
+    settings = {"temperature": 0.0, "seed": 7}
+    result = ask(part(letters, 24), tmp_path / "run", settings=settings, max_connections=connections)
     assert result.complete
     assert len(result.notes) == 2
     assert "without the setting temperature" in result.notes[0]
     assert "without the answer schema" in result.notes[1]
-    assert sum(server.asked.values()) == 12 + 2
-    assert all(body["seed"] == 7 for body in server.bodies)
+    assert words in result.notes[1]
+    assert set(server.served.values()) == {1}
+    assert sum(server.asked.values()) <= 24 + 2 * connections + 1
     run = read_run(tmp_path / "run")
     assert run["refused_settings"] == ["response_schema", "temperature"]
     assert run["settings"] == {"temperature": 0.0, "seed": 7}
+    assert run["structured"] is False
 
 
 def test_no_setting_is_sent_unless_set(letters: Dataset, serve: Any, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from histeval.datasets import load_dataset
 from histeval.datasets.base import Dataset
 from histeval.systems.base import Request
-from histeval.systems.models import LanguageModel, _inspect_schema
+from histeval.systems.models import LanguageModel, inspect_schema
 from histeval.systems.run import choose_documents
 from histeval.tasks import get_task
 from histeval.tasks.base import Answer, DocumentScore, RuleValue
@@ -81,7 +81,7 @@ def _task(
     model = _asker(name, path, prompt, role)
     config = GenerateConfig(cache_prompt=False)
     if structured and model.schema is not None:
-        config.response_schema = _inspect_schema(model.schema)
+        config.response_schema = inspect_schema(model.schema)
     return Task(
         dataset=MemoryDataset([Sample(id=document.id, input=document.id) for document in chosen], name=dataset.name),
         solver=ask_about(name, path, prompt, role),

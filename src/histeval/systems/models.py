@@ -37,6 +37,8 @@ _RUNNER = ("max_connections", "max_retries", "timeout", "attempt_timeout", "adap
 _WAITS = (1.0, 60.0, 300.0)
 """Seconds: the first wait, the longest of our own, and the longest a provider may ask for."""
 UNEXPECTED_RETRIES = 2
+SCHEMA_MAYBE = ("provider error 400", "provider error 422")
+"""What a provider may answer to a schema it does not take."""
 TOKENS_OF_ANSWER = 1000
 """Assumed length of an answer where a cost is estimated before any answer is there and max_tokens is not set."""
 
@@ -78,7 +80,7 @@ class LanguageModel:
         self._values = placeholders(request.dataset.context, self.schema)
         self._generation, self._own = _split_settings(request.settings)
         self._refused: set[str] = set()
-        self._schema_tried_without = False
+        self._probe: asyncio.Future[bool] | None = None
         self.rule = rule_for(self.provider)
         self.price = load_prices(request.prices).find(name)
         self._prices = load_prices(request.prices)
@@ -88,7 +90,7 @@ class LanguageModel:
         if request.batch:
             self.concurrency = max(self.concurrency, 2000)
         if self.structured:
-            _inspect_schema(self.schema)
+            inspect_schema(self.schema)
 
     @property
     def structured(self) -> bool:
@@ -194,17 +196,22 @@ class LanguageModel:
         retries = unexpected = 0
         while True:
             await self._pause()
+            sent = self._sent()
+            asked = time.monotonic()
+            output: ModelOutput | None = None
             try:
-                asked = time.monotonic()
-                output = await self._generate(messages)
+                output = await self._generate(messages, sent)
             except Exception as fault:
-                found = self._what_now(fault)
-            else:
+                found = classify(fault, sent)
+                if found.kind == "lasting" and "response_schema" in sent and found.why in SCHEMA_MAYBE:
+                    found, output = await self._without_schema(found, messages, sent)
+            if output is not None:
                 extra.update({"retries": retries} if retries else {})
                 return self._reply(document, repeat, output, time.monotonic() - asked, extra)
             if found.kind == "stop":
                 raise SystemFault(_sentence(self.name, found, self.secrets))
             if found.kind == "setting":
+                self._refuse(found.setting, found.words)
                 continue
             retries += 1
             unexpected += found.unexpected
@@ -234,13 +241,18 @@ class LanguageModel:
             return min(fault.wait, most)
         return float(min(longest, first * 2 ** (retry - 1)) * random.uniform(0.5, 1.0))
 
-    async def _generate(self, messages: list[ChatMessage]) -> ModelOutput:
+    def _sent(self) -> list[str]:
+        """Names of the settings that are sent and could be left out; another document may have had one refused."""
+        names = [key for key in self._generation if key not in self._refused]
+        return [*names, "response_schema"] if self.structured and "response_schema" not in self._refused else names
+
+    async def _generate(self, messages: list[ChatMessage], sent: list[str]) -> ModelOutput:
         from inspect_ai.model import GenerateConfig
 
         assert self._model is not None
-        config: dict[str, Any] = {key: value for key, value in self._generation.items() if key not in self._refused}
-        if self.structured and "response_schema" not in self._refused:
-            config["response_schema"] = _inspect_schema(self.schema)
+        config: dict[str, Any] = {key: value for key, value in self._generation.items() if key in sent}
+        if "response_schema" in sent:
+            config["response_schema"] = inspect_schema(self.schema)
         # Pages are sent once: writing them to a provider's cache would cost more and save nothing.
         config.setdefault("cache_prompt", False)
         # The connections are counted by whoever runs us; Inspect's own count must not be in the way.
@@ -251,20 +263,26 @@ class LanguageModel:
         async with asyncio.timeout(self.request.timeout):
             return await self._model.generate(messages, config=GenerateConfig(**config))
 
-    def _what_now(self, fault: Exception) -> Fault:
-        """The meaning of an exception; a setting that was refused is put aside for the rest of the run."""
-        sent = [key for key in self._generation if key not in self._refused]
-        if self.structured and "response_schema" not in self._refused:
-            sent.append("response_schema")
-        found = classify(fault, sent)
-        if found.kind == "setting":
-            self._refuse(found.setting, found.words)
-        elif found.kind == "lasting" and "response_schema" in sent and not self._schema_tried_without:
-            # Some providers refuse a schema without naming it; the run is asked once whether that was it.
-            self._schema_tried_without = True
-            self._refuse("response_schema", found.words)
-            return Fault("setting", found.words, setting="response_schema")
-        return found
+    async def _without_schema(
+        self, found: Fault, messages: list[ChatMessage], sent: list[str]
+    ) -> tuple[Fault, ModelOutput | None]:
+        """Some providers refuse a schema without naming it. One document finds out for all whether that was it: it is
+        asked without, and if that is taken, the schema is put aside for the rest of the run."""
+        again = Fault("setting", found.words, setting="response_schema")
+        if self._probe is not None:
+            return (again if await self._probe else found), None
+        self._probe = asyncio.get_running_loop().create_future()
+        taken = False
+        try:
+            output = await self._generate(messages, [name for name in sent if name != "response_schema"])
+            taken = True
+        except Exception as fault:
+            second = classify(fault, sent)
+            return (found if second.kind == "setting" else second), None
+        finally:
+            self._probe.set_result(taken)
+        self._refuse("response_schema", found.words)
+        return again, output
 
     def _refuse(self, setting: str, words: str) -> None:
         if setting not in self._refused:
@@ -372,7 +390,7 @@ def _split_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     return generation, own
 
 
-def _inspect_schema(schema: Mapping[str, Any] | None) -> Any:
+def inspect_schema(schema: Mapping[str, Any] | None) -> Any:
     from inspect_ai.model import ResponseSchema
     from inspect_ai.util import JSONSchema
 
