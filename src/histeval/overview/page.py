@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -104,15 +105,23 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+# Controls, soft hyphen, direction signs, blanks without width, separators, tags, lone surrogates.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
 def clean(text: object) -> str:
     """Text of a file as it may stand on a page: control and direction signs become visible escapes.
 
-    Line ends and tabs stay. HTML is not escaped here, the templates do that.
+    Line ends and tabs stay, and so do letters of the private use area (MUFI) and the joiners that Persian and Indic
+    scripts write with. HTML is not escaped here, the templates do that.
 
     >>> clean("a\\x00b\\u202ec")
     'a\\\\x00b\\\\u202ec'
     """
-    return "".join(c if c.isprintable() or c in " \n\t" else ascii(c)[1:-1] for c in str(text))
+    return _HIDDEN.sub(lambda match: ascii(match[0])[1:-1], str(text))
 
 
 def script(name: str, value: Any) -> str:
