@@ -41,7 +41,8 @@ class RawEntry:
     line: int | None
     markup: str | None = None
     text: str = ""
-    spans: Sequence[Any] = ()
+    spans: Sequence[Any] | None = ()
+    """None where the entry waits for its truth."""
     attributes: dict[str, str] = field(default_factory=dict)
 
 
@@ -126,16 +127,21 @@ def _load_entries(folder: Folder, text: str, split: str) -> Dataset:
     reader = EntryReader(Grammar.of(description.types) if description.types else None)
     drafts = []
     for raw in entries:
-        if chosen is None or raw.id in chosen:
+        if (chosen is None or raw.id in chosen) and raw.markup is None and raw.spans is None:
+            drafts.append(Draft(raw.id, None, raw.attributes, raw.text))
+        elif chosen is None or raw.id in chosen:
             entry = reader.read(raw)
             drafts.append(Draft(raw.id, entry, raw.attributes, entry.text))
+    waiting = sum(draft.truth is None for draft in drafts)
+    if waiting:
+        notes.append(f"{waiting} entries have spans that are null: they wait for their truth")
     notes += reader.notes()
     if not description.types:
-        description = replace(description, types=types_in([draft.truth for draft in drafts]))
+        description = replace(description, types=types_in([draft.truth for draft in drafts if draft.truth]))
         notes.append(f"dataset.toml names no types; the truth has {', '.join(t.name for t in description.types)}")
     known = {item.name for item in description.types}
     for raw, draft in zip((raw for raw in entries if chosen is None or raw.id in chosen), drafts, strict=True):
-        for span in draft.truth.spans:
+        for span in draft.truth.spans if draft.truth is not None else ():
             if span.type not in known:
                 what = f"has an entity of type {span.type[:80]!r}, which dataset.toml does not name"
                 raise DatasetError(
@@ -197,7 +203,7 @@ def entry_from_record(identifier: str, value: dict[str, Any], path: Path, line: 
     if isinstance(value.get("xml"), str):
         return RawEntry(identifier, path, line, value["xml"], attributes=plain)
     text, spans = value.get("text"), value.get("spans", [])
-    if not isinstance(text, str) or not isinstance(spans, list):
+    if not isinstance(text, str) or not (spans is None or isinstance(spans, list)):
         remedy = "Give it xml, or text and spans"
         raise DatasetError("holds no entry", file=path, line=line, item=identifier, remedy=remedy)
     return RawEntry(identifier, path, line, None, text, spans, plain)
@@ -234,7 +240,7 @@ class EntryReader:
         """The entry with its entities; raises DatasetError with file, line and id where its truth is not certain."""
         if raw.markup is None:
             try:
-                return entry_from_offsets(raw.text, raw.spans)
+                return entry_from_offsets(raw.text, raw.spans or ())
             except ValueError as wrong:
                 raise DatasetError(str(wrong), file=raw.file, line=raw.line, item=f"entry {raw.id}") from None
         from histeval.entities.markup import read_markup

@@ -64,7 +64,19 @@ def load(path: Path | str, *, text: str = "reference", split: str = "test") -> D
     description = replace(description, fields=occurring_fields(folder.settings, description, records))
     authorities, more = read_authorities(folder, description)
     drafts = [Draft(record.id, record.truth, _attributes(record, description)) for record in records]
+    if folder.settings is not None:
+        waiting = [draft for draft in drafts if is_waiting(draft.truth)]
+        for draft in waiting:
+            draft.truth = None
+        if waiting:
+            more = [*more, f"{len(waiting)} letters have nothing filled in: they wait for their truth"]
     return assemble(folder, description, drafts, authorities=authorities, notes=[*notes, *more])
+
+
+def is_waiting(truth: LetterTruth) -> bool:
+    """Whether nothing is filled in, as in the table that `histeval init` writes: a letter without a date has `None`
+    there, and an empty cell says nothing."""
+    return bool(truth.fields) and truth.signed is None and not any(truth.fields.values())
 
 
 def plan_of(settings: Settings | None, description: Description) -> Plan:

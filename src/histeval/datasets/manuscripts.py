@@ -26,12 +26,26 @@ def load(path: Path | str, *, text: str = "reference", split: str = "test") -> D
     description = described(folder, description_of("manuscripts", folder.name))
     records = read_pages(folder)
     chosen = folder.settings.attributes if folder.settings is not None else ()
-    drafts = []
+    drafts, notes = [], records.notes
+    waiting = {record.id for record in records.items if folder.settings is not None and is_waiting(record.value)}
+    if waiting:
+        notes = [*notes, f"{len(waiting)} documents have truth files with nothing but null: they wait for their truth"]
     for record in sorted(records.items, key=lambda record: natural_key(record.id)):
+        if record.id in waiting:
+            drafts.append(Draft(record.id, None))
+            continue
         truth = page_truth(record, chosen)
         unit = record.id if description.unit == "page" else ""
         drafts.append(Draft(record.id, truth, _attributes(record, truth, chosen), unit=unit))
-    return assemble(folder, description, drafts, notes=records.notes)
+    return assemble(folder, description, drafts, notes=notes)
+
+
+def is_waiting(value: Any) -> bool:
+    """Whether the truth of a page is what `histeval init` writes, nothing filled in: every text null."""
+    folios = value.get("folios") if isinstance(value, dict) else None
+    if not isinstance(folios, list) or not folios:
+        return False
+    return all(isinstance(folio, dict) and all(text is None for text in folio.values()) for folio in folios)
 
 
 def read_pages(folder: Folder) -> Records:

@@ -297,7 +297,7 @@ def _check_entry(faults: Faults, raw: RawEntry, grammar: Grammar | None, listed:
             note(FAULTS[fault.kind], fault.what, item, fault.kind not in _MILD)
         return entry
     try:
-        entry = entry_from_offsets(raw.text, raw.spans)
+        entry = entry_from_offsets(raw.text, raw.spans or ())
     except ValueError as fault:
         note("a malformed span", str(fault), f"entry {raw.id}")
         return None

@@ -64,7 +64,11 @@ def check_letters(path: Path | str) -> list[Fault]:
     lists = _authorities(faults, folder, description, plan)
     known = {name: _index(persons) for name, persons in lists.items()}
     for letter in letters:
-        _check_letter(faults, letter, plan, known)
+        if folder.settings is not None and letter.signed is None and letter.values and not any(letter.values.values()):
+            what, remedy = "waits for its truth: nothing is filled in", f"Fill it in, {NO_VALUE} where there is none"
+            faults.add(letter.file, what, remedy, line=letter.line, item=letter.id, error=False)
+        else:
+            _check_letter(faults, letter, plan, known)
     for name, persons in lists.items():
         check_persons(faults, persons)
         _check_use(faults, name, persons, letters, plan)

@@ -10,6 +10,7 @@ from histeval.datasets.base import Fault
 from histeval.datasets.checks.common import Faults, begin, line_of, read_records_on
 from histeval.datasets.checks.images import check_images
 from histeval.datasets.layout import NOT_DOCUMENTS, Folder
+from histeval.datasets.manuscripts import is_waiting
 from histeval.datasets.records import Record
 
 _REFERENCE = re.compile(r"\[(\d+)([rv]?)\]")
@@ -43,6 +44,9 @@ def _check_page(faults: Faults, record: Record, seen: dict[str, str], folder: Fo
     skipped = {"document", "id", *(folder.settings.attributes if folder.settings is not None else ())}
     if folder.settings is None and not re.search(r"\d", record.id):
         faults.add(record.file, "has no number in its name", "Name it as its image, image_N.json", item=record.id)
+    if folder.settings is not None and is_waiting(record.value):
+        faults.add(record.file, "waits for its truth: every text is null", "Fill it in", line=record.line, error=False)
+        return
     if isinstance(record.value.get("folios"), list):
         pairs = [(f"folio {number}", item) for number, item in enumerate(record.value["folios"], start=1)]
     else:

@@ -23,35 +23,24 @@ ROOTS = ("TEI", "teiCorpus")
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 _WHITE = re.compile(r"[ \t\n\r]+")
 _BLOCKS = frozenset(
-    ("p", "ab", "l", "lg", "head", "div", "item", "list", "label", "salute", "signed", "dateline", "opener", "closer")
-    + ("postscript", "address", "addrLine", "titlePart", "docTitle", "titlePage", "byline", "epigraph", "quote", "row")
-    + (
-        "table",
-        "trailer",
-        "argument",
-        "sp",
-        "speaker",
-        "stage",
-        "castList",
-        "castItem",
-        "floatingText",
-        "body",
-        "front",
+    (
+        *("p", "ab", "l", "lg", "head", "div", "item", "list", "label", "salute", "signed", "dateline", "opener"),
+        *("closer", "postscript", "address", "addrLine", "titlePart", "docTitle", "titlePage", "byline", "epigraph"),
+        *("quote", "row", "table", "trailer", "argument", "sp", "speaker", "stage", "castList", "castItem", "line"),
+        *("floatingText", "front", "body", "back", "docImprint", "docAuthor", "docDate", "imprimatur", "entry"),
+        *("bibl", "listBibl", "figure", *(f"div{level}" for level in range(1, 8))),
     )
-    + ("back", "line", "docImprint", "docAuthor", "docDate", "imprimatur", "entry", "bibl", "listBibl", "figure")
-    + tuple(f"div{level}" for level in range(1, 8))
 )
 """Elements that begin a line and end one."""
 _FOLIO = ("pagenum", "pagenumber", "folnum", "folio", "foliation", "folionum", "pagination", "pageno")
 _MARGINS = ("margin", "left", "right", "top", "bottom", "opposite", "overleaf", "foot", "outer", "inner", "interlinear")
 _ORIGINAL = ("abbr", "orig", "sic", "am")
 _EDITED = ("expan", "reg", "corr", "ex")
-_EDITORS = ("supplied",)
-_LEFT_OUT = frozenset(("teiHeader", "figDesc", "facsimile", "standOff", "certainty", "respons", "index", "back-matter"))
+_LEFT_OUT = frozenset(("teiHeader", "figDesc", "facsimile", "standOff", "certainty", "respons", "index"))
 
 
 def sniff(source: Source) -> bool:
-    """Whether the root element is that of TEI and there is a text in it, not a list of letters (CMIF)."""
+    """Whether the root element is that of TEI."""
     return root_tag(source)[1] in ROOTS
 
 
@@ -67,7 +56,7 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
 
 def _read_file(source: Source, identifier: str, options: Options, report: ImportReport) -> list[Page]:
     root = read_root(source)
-    namespace, name = split_tag(root.tag)
+    namespace = split_tag(root.tag)[0]
     if namespace != NAMESPACE:
         what = f"has the namespace {namespace[:200]!r}, not that of TEI"
         raise DatasetError(what, file=source.path, line=root.sourceline, remedy=f"It is {NAMESPACE}")
@@ -78,8 +67,11 @@ def _read_file(source: Source, identifier: str, options: Options, report: Import
             "holds neither text nor sourceDoc", file=source.path, remedy="Is it a list of letters, or only a header?"
         )
     walker = _Walker(source, identifier, options, report)
-    for text in texts:
-        walker.walk(text)
+    try:
+        for text in texts:
+            walker.walk(text)
+    except RecursionError:
+        raise DatasetError("is nested too deep", file=source.path) from None
     return walker.pages()
 
 
@@ -321,10 +313,8 @@ class _Walker:
                 continue  # what stands before the first pb is mostly nothing
             if number == 0 and len(self.found) > 1:
                 self.report.repair("text before the first pb made a page of its own", self.id)
-            if number == 0:
-                identifier = self.id if len(self.found) == 1 else f"{self.id}_0"
-            else:
-                identifier = f"{self.id}_{name}"
+            alone = self.id if len(self.found) == 1 else f"{self.id}_0"
+            identifier = f"{self.id}_{name}" if number else alone
             image = re.split(r"[/\\]", re.split(r"[?#]", image)[0])[-1]
             pages.append(Page(identifier, kept, image, reference, str(self.source.path)))
         return pages
