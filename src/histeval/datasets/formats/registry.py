@@ -41,7 +41,7 @@ _TRANSCRIPTION = (
            writes=True),
 )  # fmt: skip
 _OVERLAPS = Option("overlaps", "refuse", "entities that cross another: a fault, or left out", ("refuse", "drop"))
-_TOKENS = Option("tokens", "published", "written: cut at the edges of entities, or by signs only", ("published", "plain"))
+_TOKENS = Option("tokens", "published", "written: cut at edges of entities, or by signs only", ("published", "plain"))
 _ENTITIES = (
     Format("label_studio", ("directories",), (".json",), f"{_PLACE}.label_studio", "Label Studio, JSON and JSON-MIN",
            options=(_OVERLAPS, Option("text", "text", "the key under data that holds the text"),
