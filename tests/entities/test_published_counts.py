@@ -5,6 +5,7 @@ Expected values: Tual et al. 2023 and its repository, as recomputed from the pub
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from functools import cache
@@ -30,6 +31,7 @@ from histeval.entities import (
     score_tags,
 )
 from histeval.entities.tags import Scheme
+from histeval.entities.tokens import tokens_of_nodes
 from histeval.tasks.directories import PUBLISHED_TYPES
 from support import DATA, needs_data
 
@@ -110,6 +112,24 @@ def test_published_tokens_of_every_split(name: str) -> None:
     assert counts == TOKENS[name]
 
 
+@pytest.mark.parametrize(
+    ("name", "nodes", "digest"),
+    [
+        ("reference", 65844, "344a533e197d2951556e7b361772b381f60c5ca512e55ba63a8054197b305b8b"),
+        ("ocr", 65322, "b274dd741f2dba77652ad6d5df71e7dcc982055719cf0dc376348adc33838e7e"),
+    ],
+)
+def test_tokens_are_those_of_nltk(name: str, nodes: int, digest: str) -> None:
+    """The digests were made with NLTK 3.6.7: for each text node its tokens joined by tabs, and a line end."""
+    found, number = hashlib.sha256(), 0
+    for entry in entries(name):
+        for node in entry.nodes or ():
+            words = [token.text for token in tokens_of_nodes(entry.text, [node])]
+            found.update(("\t".join(words) + "\n").encode())
+            number += 1
+    assert (number, found.hexdigest()) == (nodes, digest)
+
+
 def test_shape_of_the_reference() -> None:
     sizes = [len(published_tokens(entry)) for entry in entries("reference")]
     assert (min(sizes), max(sizes), round(sum(sizes) / len(sizes), 1)) == (4, 140, 11.9)
@@ -188,7 +208,7 @@ def test_what_each_scheme_loses(name: str) -> None:
 @pytest.mark.parametrize("name", ["reference", "ocr"])
 @pytest.mark.parametrize("scheme", ["IOB1", "IOB2", "IOBES", "BILOU"])
 def test_spans_to_tags_to_spans(name: str, scheme: Scheme) -> None:
-    """The identity on every entry of train whose entities begin and end with a letter, so without white space."""
+    """The identity on every entry, but for those with white space at an entity's edge, which are named as trimmed."""
     whole = 0
     for entry in of(name, "test"):
         tokens = published_tokens(entry)
