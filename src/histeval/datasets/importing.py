@@ -75,7 +75,11 @@ def import_letters(letters: Path | str, persons: Path | str | None, out: Path | 
     files: dict[str, Any] = {f"{name}.json": record for name, record in records.items()}
     if persons is not None:
         files["persons.json"] = people
-    settings = None if (out / FILE).exists() else dataset_toml(out.resolve().name, fields, attributes, bool(people))
+    settings = (
+        None
+        if (out / FILE).exists()
+        else dataset_toml(out.resolve().name, fields, attributes, ("persons",) if people else ())
+    )
     if settings is None:
         notes.append(f"{FILE} was there and is kept as it is")
     _write(
@@ -93,7 +97,7 @@ def _letter_records(table: Table, rows: Sequence[Row], id_column: str) -> dict[s
     for row in rows:
         number = row.get(id_column).strip()
         identifier = f"{prefix}{number}"
-        if not number or _UNSAFE.search(number) or len(identifier) > 100 or identifier in ("persons", "meta"):
+        if not number or _UNSAFE.search(number) or not can_name_file(identifier):
             what = f"has the {id_column} {number[:80]!r}, which cannot name a file"
             raise DatasetError(what, file=table.path, line=row.line, remedy="Use letters, digits, - and _")
         # File systems of two of three operating systems do not tell case apart.
@@ -109,6 +113,15 @@ def _letter_records(table: Table, rows: Sequence[Row], id_column: str) -> dict[s
         record.update({name: row.get(name).strip() for name in ATTRIBUTES if row.get(name).strip()})
         found[identifier] = record
     return {name: found[name] for name in sorted(found, key=natural_key)}
+
+
+def can_name_file(identifier: str) -> bool:
+    """Whether a document's id can be the name of its JSON file on every system.
+
+    >>> can_name_file("letter01"), can_name_file("Ms. 3/5"), can_name_file("persons")
+    (True, False, False)
+    """
+    return not (_UNSAFE.search(identifier) or len(identifier) > 100 or identifier in ("", "persons", "meta"))
 
 
 def persons_json(table: Table) -> list[dict[str, Any]]:
@@ -190,8 +203,8 @@ def fields_of(
     return tuple(sorted(fields, key=lambda field: not field.headline))
 
 
-def dataset_toml(name: str, fields: Sequence[Field], attributes: Sequence[str], persons: bool) -> str:
-    """A commented dataset.toml for imported letters."""
+def dataset_toml(name: str, fields: Sequence[Field], attributes: Sequence[str], authorities: Sequence[str]) -> str:
+    """A commented dataset.toml for imported letters; `authorities` names the lists beside them, as JSON."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-") or "letters"
     lines = [
         "# What this dataset says of itself. docs/datasets.md explains every setting.",
@@ -207,8 +220,8 @@ def dataset_toml(name: str, fields: Sequence[Field], attributes: Sequence[str], 
     if attributes:
         lines += ["", "# Columns that describe a letter: `score --by` and `--where` take them.",
                   f"attributes = [{', '.join(map(toml_text, attributes))}]"]  # fmt: skip
-    if persons:
-        lines += ["", "[authorities]", 'persons = "ground_truths/persons.json"']
+    if authorities:
+        lines += ["", "[authorities]", *(f'{key} = "ground_truths/{key}.json"' for key in authorities)]
     lines += ["", "# What is asked of each letter. headline = true: it counts in the F1 that ranks."]
     for field in fields:
         lines += ["", "[[fields]]", f"name = {toml_text(field.name)}", f"kind = {toml_text(field.kind)}"]

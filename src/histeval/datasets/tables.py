@@ -41,7 +41,13 @@ def read_table(path: Path, *, required: tuple[str, ...] = (), faults: list[Datas
     required column is missing, a column name stands twice, or a row is longer than the header; where `faults` is a
     list, faults of rows are appended to it and the row is cut.
     """
-    text = read_text(path)
+    return parse_table(read_text(path), path, required=required, faults=faults)
+
+
+def parse_table(
+    text: str, path: Path, *, required: tuple[str, ...] = (), faults: list[DatasetError] | None = None
+) -> Table:
+    """Like `read_table`, for text that came from `path`."""
     first = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     records = _records(text, path, delimiter)
