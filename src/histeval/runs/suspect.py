@@ -9,8 +9,11 @@ A fit is a graded similarity, not a hit, since a poor reader hits nothing and st
 
 from __future__ import annotations
 
+import hashlib
+import heapq
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import permutations
 from typing import Any, Literal
@@ -29,7 +32,7 @@ FEWEST = 5
 NEARLY_ALL = 0.8
 """A run with at least this share of failed or empty answers has failed nearly throughout."""
 LARGEST = 300
-"""Above this many usable answers a fixed random sample of them is tested."""
+"""Above this many usable answers so many of them are tested: those whose ids have the smallest digests."""
 RESAMPLES = 9999
 
 _NOTHING = ("", "null", "none", "unknown", "n/a", "-")
@@ -83,41 +86,151 @@ def arrival(
     without an answer has failed. `pages` (images of each document) and `tokens` (input tokens of each answer; taken
     from the answers where they carry usage) are second evidence: they are named in the reason and decide nothing.
     """
-    total = len(documents)
-    read = {
-        document: answer if isinstance(answer, Reading) else scorer.read(answer)
-        for document, answer in answers.items()
-        if document in documents
-    }
-    failed = total - sum(reading.failure is None for reading in read.values())
-    if any(isinstance(truth, Entry) for truth in documents.values()):
-        if total and failed >= NEARLY_ALL * total:
-            return Arrival("unusable", _unusable(total, failed, 0, read), None, total - failed, total)
-        return Arrival("untested", usable=total - failed, documents=total)
-    usable: list[str] = []
-    for document, reading in read.items():
-        if reading.failure is None and any(_parts(reading.record).values()):
-            usable.append(document)
-    empty = total - failed - len(usable)
-    if total and total - len(usable) >= NEARLY_ALL * total:
-        return Arrival("unusable", _unusable(total, failed, empty, read), None, len(usable), total)
-    if len(usable) < FEWEST:
-        return Arrival("few", f"only {len(usable)} of {total} answers are usable, too few to tell whether the images "
-                       "arrived", None, len(usable), total)  # fmt: skip
-    sample = _sample(usable)
-    fit = _fit([read[document].record for document in sample], [documents[document] for document in sample])
-    if fit is None:
-        return Arrival("few", "the ground truths are too alike to tell whether the images arrived", None,
-                       len(usable), total)  # fmt: skip
-    p = permutation_p(fit)
-    if p <= LEVEL:
-        return Arrival("arrived", "", p, len(usable), total)
-    reason = (
-        "the images seem not to have reached the model: its answers fit their own documents no better than others "
-        f"(p = {p:.2g}, {len(usable)} answers)"
-    )
-    second = _tokens(answers, pages or {}, tokens)
-    return Arrival("suspect", f"{reason}; {second}" if second else reason, p, len(usable), total)
+    return evidence(scorer, documents, answers, pages=pages, tokens=tokens).arrival()
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A usable answer that is tested: a number that orders the sample (of the id), its place in the run, and the texts
+    of the answer and of the ground truth by field."""
+
+    order: int
+    place: tuple[int, int]
+    found: Mapping[str, str]
+    expected: Mapping[str, str]
+
+
+@dataclass
+class Evidence:
+    """What the verdict on a run is made from. Evidence of parts of a run adds up to that of the whole.
+
+    `failures` are by reason, documents without an answer among them; `sample` holds at most `LARGEST` usable answers,
+    those with the smallest digests of their ids, so that it depends on nothing else; `tokens` are the answers with
+    known input tokens and these tokens, by number of pages.
+    """
+
+    documents: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    empty: int = 0
+    usable: int = 0
+    from_text: bool = False
+    sample: list[Sampled] = field(default_factory=list)
+    tokens: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def __add__(self, other: Evidence) -> Evidence:
+        tokens = dict(self.tokens)
+        for pages, (answers, total) in other.tokens.items():
+            before = tokens.get(pages, (0, 0))
+            tokens[pages] = before[0] + answers, before[1] + total
+        return Evidence(
+            self.documents + other.documents,
+            self.failures + other.failures,
+            self.empty + other.empty,
+            self.usable + other.usable,
+            self.from_text or other.from_text,
+            _smallest([*self.sample, *other.sample]),
+            tokens,
+        )
+
+    def arrival(self) -> Arrival:
+        """The verdict."""
+        total, failed, usable = self.documents, sum(self.failures.values()), self.usable
+        if self.from_text:
+            if total and failed >= NEARLY_ALL * total:
+                return Arrival("unusable", self._unusable(), None, total - failed, total)
+            return Arrival("untested", usable=total - failed, documents=total)
+        if total and total - usable >= NEARLY_ALL * total:
+            return Arrival("unusable", self._unusable(), None, usable, total)
+        if usable < FEWEST:
+            reason = f"only {usable} of {total} answers are usable, too few to tell whether the images arrived"
+            return Arrival("few", reason, None, usable, total)
+        sample = sorted(self.sample, key=lambda one: one.place)
+        fit = _fit([one.found for one in sample], [one.expected for one in sample])
+        if fit is None:
+            reason = "the ground truths are too alike to tell whether the images arrived"
+            return Arrival("few", reason, None, usable, total)
+        p = permutation_p(fit)
+        if p <= LEVEL:
+            return Arrival("arrived", "", p, usable, total)
+        reason = (
+            "the images seem not to have reached the model: its answers fit their own documents no better than others "
+            f"(p = {p:.2g}, {usable} answers)"
+        )
+        second = self._tokens()
+        return Arrival("suspect", f"{reason}; {second}" if second else reason, p, usable, total)
+
+    def _unusable(self) -> str:
+        parts = []
+        if failed := sum(self.failures.values()):
+            ordered = sorted(self.failures.items(), key=lambda item: (-item[1], item[0]))
+            named = ", ".join(f"{count} {name}" for name, count in ordered)
+            parts.append(f"{failed} of {self.documents} answers failed ({named})")
+        if self.empty:
+            parts.append(f"{self.empty} of {self.documents} answers are empty")
+        return f"{' and '.join(parts)}, so that nothing shows whether the images reached the model"
+
+    def _tokens(self) -> str:
+        """Second evidence, in words: input tokens that do not grow with the number of pages."""
+        if sum(answers for answers, _ in self.tokens.values()) < FEWEST or len(self.tokens) < 2:
+            return ""
+        few, many = min(self.tokens), max(self.tokens)
+        mean = {pages: self.tokens[pages][1] / self.tokens[pages][0] for pages in (few, many)}
+        if mean[many] > 1.05 * mean[few]:
+            return ""
+        return (
+            f"nor do its input tokens grow with the pages ({mean[few]:.0f} for {few} and {mean[many]:.0f} for {many} "
+            "pages)"
+        )
+
+
+def evidence(
+    scorer: Scorer,
+    documents: Mapping[str, Any],
+    answers: Mapping[str, Answer | Reading],
+    *,
+    pages: Mapping[str, int] | None = None,
+    tokens: Mapping[str, int] | None = None,
+    part: int = 0,
+) -> Evidence:
+    """The evidence of a run, or of one part of it (its number among the parts orders the sample), as `arrival`."""
+    found = Evidence(len(documents), from_text=any(isinstance(truth, Entry) for truth in documents.values()))
+    usable: list[tuple[int, int, str]] = []
+    records: dict[str, Any] = {}
+    for number, (document, answer) in enumerate(answers.items()):
+        if document not in documents:
+            continue
+        reading = answer if isinstance(answer, Reading) else scorer.read(answer)
+        records[document] = reading.record
+        if reading.failure is not None:
+            found.failures[reading.failure] += 1
+        elif found.from_text:
+            continue
+        elif any(_parts(reading.record).values()):
+            usable.append((_digest(document), number, document))
+        else:
+            found.empty += 1
+        counted = (tokens or {}).get(document)
+        if counted is None and isinstance(answer, Answer):
+            counted = answer.usage.get("input_tokens") or None
+        if counted is not None and pages and document in pages:
+            before = found.tokens.get(pages[document], (0, 0))
+            found.tokens[pages[document]] = before[0] + 1, before[1] + counted
+    if len(records) < len(documents):
+        found.failures["missing"] += len(documents) - len(records)
+    found.usable = len(usable)
+    found.sample = [
+        Sampled(order, (part, number), _parts(records[document]), _parts(documents[document]))
+        for order, number, document in heapq.nsmallest(LARGEST, usable)
+    ]
+    return found
+
+
+def _smallest(sample: list[Sampled]) -> list[Sampled]:
+    return heapq.nsmallest(LARGEST, sample, key=lambda one: (one.order, one.place))
+
+
+def _digest(document: str) -> int:
+    return int.from_bytes(hashlib.blake2b(document.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def permutation_p(fit: NDArray[np.float64]) -> float:
@@ -156,23 +269,14 @@ def _orders(n: int) -> NDArray[np.intp]:
     return draws
 
 
-def _sample(usable: list[str]) -> list[str]:
-    if len(usable) <= LARGEST:
-        return usable
-    chosen = np.random.default_rng(len(usable)).choice(len(usable), LARGEST, replace=False)
-    return [usable[index] for index in sorted(chosen)]
-
-
-def _fit(records: list[Any], truths: list[Any]) -> NDArray[np.float64] | None:
-    """Similarity of each record (rows) to each truth (columns), summed over fields; None where all truths agree."""
+def _fit(found: list[Mapping[str, str]], expected: list[Mapping[str, str]]) -> NDArray[np.float64] | None:
+    """Similarity of each answer (rows) to each truth (columns), summed over fields; None where all truths agree."""
     from rapidfuzz import fuzz
     from rapidfuzz.process import cdist
 
-    expected = [_parts(truth) for truth in truths]
     if all(parts == expected[0] for parts in expected):
         return None
-    found = [_parts(record) for record in records]
-    total = np.zeros((len(records), len(truths)))
+    total = np.zeros((len(found), len(expected)))
     for name in sorted({name for parts in expected for name in parts}):
         rows, columns = [parts.get(name, "") for parts in found], [parts.get(name, "") for parts in expected]
         scores = cdist(rows, columns, scorer=fuzz.ratio, dtype=np.float64)
@@ -212,38 +316,3 @@ def _text(value: Any) -> str:
     items = value if isinstance(value, (list, tuple)) else [value]
     words = (str(item).strip("<> \n\t").lower() for item in items if isinstance(item, (str, int)))
     return " | ".join(word for word in words if word not in _NOTHING)
-
-
-def _unusable(total: int, failed: int, empty: int, read: Mapping[str, Reading]) -> str:
-    reasons: dict[str, int] = {}
-    for reading in read.values():
-        if reading.failure is not None:
-            reasons[reading.failure] = reasons.get(reading.failure, 0) + 1
-    if failed > sum(reasons.values()):
-        reasons["missing"] = reasons.get("missing", 0) + failed - sum(reasons.values())
-    parts = []
-    if failed:
-        named = ", ".join(f"{count} {name}" for name, count in sorted(reasons.items(), key=lambda item: -item[1]))
-        parts.append(f"{failed} of {total} answers failed ({named})")
-    if empty:
-        parts.append(f"{empty} of {total} answers are empty")
-    return f"{' and '.join(parts)}, so that nothing shows whether the images reached the model"
-
-
-def _tokens(answers: Mapping[str, Answer | Reading], pages: Mapping[str, int], tokens: Mapping[str, int] | None) -> str:
-    """Second evidence, in words: input tokens that do not grow with the number of pages."""
-    counted = dict(tokens or {})
-    for document, answer in answers.items():
-        if isinstance(answer, Answer) and answer.usage.get("input_tokens"):
-            counted.setdefault(document, answer.usage["input_tokens"])
-    known = [document for document in answers if document in counted and document in pages]
-    numbers = {pages[document] for document in known}
-    if len(known) < FEWEST or len(numbers) < 2:
-        return ""
-    few, many = min(numbers), max(numbers)
-    mean = {n: float(np.mean([counted[d] for d in known if pages[d] == n])) for n in (few, many)}
-    if mean[many] > 1.05 * mean[few]:
-        return ""
-    return (
-        f"nor do its input tokens grow with the pages ({mean[few]:.0f} for {few} and {mean[many]:.0f} for {many} pages)"
-    )
