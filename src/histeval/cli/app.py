@@ -17,7 +17,9 @@ INTERNAL = "a fault of Histeval itself, please report it"
 COMMANDS = {
     "tasks": ("catalogue:tasks", "Tasks, metrics, protocols and their rules."),
     "get": ("documents:get", "Fetch a published dataset; every file is checked, an interrupted fetch goes on."),
-    "import": ("documents:import_", "Make a dataset (or answers) from files of other programs."),
+    "init": ("transfer:init", "Make a dataset of a folder of images or texts: description, empty truth, next steps."),
+    "import": ("transfer:import_", "Make a dataset (or answers) from files of other programs."),
+    "export": ("transfer:export", "Write a dataset (or answers) in a format of other programs."),
     "check": ("documents:check", "List every fault of a dataset: file, line, what, remedy."),
     "run": ("asking:run", "Ask systems about the documents of a dataset; resumes; then scores."),
     "train": ("training:train", "Train a tagger for nested entities."),

@@ -1,4 +1,4 @@
-"""`histeval get`, `import` and `check`: datasets on disk."""
+"""`histeval get` and `check`: datasets on disk."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ def get(
     *,
     to: Path | None = None,
     from_: Annotated[str | None, Parameter(name="--from")] = None,
+    width: int | None = None,
 ) -> None:
-    """Fetch a published dataset. Every file is checked (SHA-256); an interrupted fetch goes on where it was.
+    """Fetch a published dataset, or the page images of a IIIF manifest; an interrupted fetch goes on where it was.
+
+    Files of a published dataset are checked (SHA-256). Images come one at a time, in the order of the manifest, with
+    their labels and rights.
 
     Parameters
     ----------
@@ -24,12 +28,26 @@ def get(
     to
         The folder to put it in (default: a folder of that name here).
     from_
-        A folder or an address that mirrors the published files.
+        A folder or an address that mirrors the published files. Without a name: the address of a IIIF manifest.
+    width
+        With a manifest: images of at most so many pixels across (default: as large as the library gives them).
     """
     from histeval.cli.show import console, plain, progress
     from histeval.datasets import fetch
 
     out = console()
+    if name is None and from_ is not None:
+        from histeval.datasets.iiif import fetch_images
+        from histeval.errors import UsageError
+
+        if to is None:
+            raise UsageError("name the folder for the images with --to")
+        with progress("fetching images") as tell:
+            images = fetch_images(from_, to, width=width, progress=tell)
+        for line in str(images).splitlines():
+            out.print(plain(line), soft_wrap=True)
+        out.print(f"next: [bold]histeval init TASK {plain(str(to))}[/]")
+        return
     if name is None:
         for collection in fetch.collections():
             out.print(f"[bold]{collection.name}[/]  {len(collection.files)} files, {collection.bytes / 1e6:.0f} MB")
@@ -39,31 +57,6 @@ def get(
         done = fetch.get(name, target, source=from_, progress=tell)
     out.print(f"{plain(str(target))}: {done.fetched} files fetched, {done.kept} were there and unchanged")
     out.print(f"next: [bold]histeval check {done.task} {plain(str(done.dataset))}[/]")
-
-
-def import_(task: str, source: list[Path], /, *, out: Path) -> None:
-    """Make a dataset from files of other programs. What was repaired or left out is reported.
-
-    Parameters
-    ----------
-    task
-        letters, manuscripts or directories (or metadata, transcription, entities).
-    source
-        letters: letters.csv and persons.csv.
-    out
-        The folder of the new dataset; files that exist there and would change are not touched.
-    """
-    from histeval.cli.show import console, plain
-    from histeval.datasets import import_letters
-    from histeval.errors import UsageError
-    from histeval.tasks import get_task
-
-    name = get_task(task).name
-    if name != "letters" or len(source) != 2:
-        raise UsageError("for now `import letters LETTERS.csv PERSONS.csv --out DIR` is what import can do")
-    report = import_letters(*source, out)
-    for line in str(report).splitlines():
-        console().print(plain(line))
 
 
 def check(task: str, dataset: Path, /, *, format: Literal["table", "json"] = "table") -> int:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from histeval.datasets.checks.common import Faults
-from histeval.datasets.files import list_folder, reason
+from histeval.datasets.files import inside, list_folder, reason
 from histeval.datasets.images import SUFFIXES, split_page
 from histeval.datasets.layout import Folder
 
@@ -30,7 +30,7 @@ _ENDS = {"JPEG": b"\xff\xd9", "PNG": b"IEND\xaeB`\x82"}
 
 def check_images(faults: Faults, folder: Folder, documents: Collection[str], *, wanted: bool = True) -> None:
     """Faults of the images of some documents. Images are looked at by their first and last bytes only."""
-    where = folder.path / (folder.settings.images if folder.settings is not None else "images")
+    where = inside(folder.path, folder.settings.images if folder.settings is not None else "images")
     if not where.is_dir():
         if wanted and documents:
             remedy = "Scoring does not need them; `histeval run` does"
@@ -42,14 +42,19 @@ def check_images(faults: Faults, folder: Folder, documents: Collection[str], *, 
         path = where / name
         if name.startswith(".") or name.lower() == "thumbs.db":
             continue
+        among_others = where == folder.path  # images = ".": truth and settings lie beside the images
         if path.is_dir():
             if folder.settings is not None:
                 inner = [page for page in list_folder(path) if os.path.splitext(page)[1].lower() in SUFFIXES]
+                if among_others and not inner:
+                    continue
                 pages.setdefault(name, {})[None] = inner
                 for page in inner:
                     check_image(faults, path / page)
             continue
         if suffix.lower() not in SUFFIXES:
+            if among_others:
+                continue
             faults.add(path, "is no image by its name", "Move it elsewhere", error=False)
             continue
         document, number = split_page(stem)
