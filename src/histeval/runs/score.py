@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from histeval.runs.signature import RESAMPLES, SEED, Signature
 from histeval.stats.counts import CountTable
 from histeval.stats.intervals import Interval
 from histeval.stats.repeats import mean_intervals
-from histeval.tasks.base import Answer, DocumentScore, Protocol, RuleValue, Scorer, Task
+from histeval.tasks.base import Answer, DocumentScore, Protocol, Reading, RuleValue, Scorer, Task
 
 FEW_UNITS = 20
 MISSING = "missing"
@@ -162,6 +162,7 @@ def score_paths(
     selection: Selection | None = None,
     by: str | None = None,
     suspicion: bool = True,
+    outcomes_of: Outcomes | None = None,
 ) -> Iterator[Score]:
     """Every run in `paths`, scored. Rules given here go before those a run brings along."""
     selection = selection or Selection()
@@ -172,7 +173,8 @@ def score_paths(
     scorers = Scorers(task, dataset, protocol, rules or {})
     for path in paths:
         for answers in open_answers(path, dataset):
-            yield from score_run(dataset, answers, scorers.for_run(answers), selection, by, suspicion)
+            scorer = scorers.for_run(answers)
+            yield from score_run(dataset, answers, scorer, selection, by, suspicion, outcomes_of=outcomes_of)
 
 
 @dataclass
@@ -204,35 +206,73 @@ def score_run(
     by: str | None = None,
     suspicion: bool = True,
     with_intervals: bool = True,
+    outcomes_of: Outcomes | None = None,
 ) -> Iterator[Score]:
     """One run scored, once or, with `by`, once for each value of that attribute.
 
-    `with_intervals=False` leaves intervals missing, for callers that make those of many runs together.
+    `with_intervals=False` leaves intervals missing, for callers that make those of many runs together; `outcomes_of`
+    scores the answers elsewhere (`histeval.runs.engine`).
     """
     selection = selection or Selection()
     chosen, notes = choose(dataset, answers, scorer, selection)
+    pairs = [
+        (document.truth, answers.answers.get((document.id, repeat)) or Answer(document.id, error=MISSING))
+        for repeat in answers.repeats
+        for document in chosen
+    ]
+    outcomes = (outcomes_of or score_pairs)(scorer, pairs)
+    yield from conclude(dataset, answers, scorer, selection, chosen, notes, outcomes, by, suspicion, with_intervals)
+
+
+Pair = tuple[Any, Answer]
+"""A truth and the answer to be scored against it."""
+Outcome = tuple[Reading, DocumentScore | None]
+"""An answer as read and its score; None where the protocol leaves failed answers out."""
+Outcomes = Callable[[Scorer, Sequence[Pair]], Iterable[Outcome]]
+"""What scores pairs, one outcome a pair in their order: this process, several, or a cluster."""
+
+
+def score_pairs(scorer: Scorer, pairs: Sequence[Pair]) -> Iterator[Outcome]:
+    """Every pair scored in this process."""
+    for truth, answer in pairs:
+        reading = scorer.read(answer)
+        yield reading, scorer.score(truth, reading)
+
+
+def conclude(
+    dataset: Dataset,
+    answers: AnswerSet,
+    scorer: Scorer,
+    selection: Selection,
+    chosen: Sequence[Document],
+    notes: Sequence[str],
+    outcomes: Iterable[Outcome],
+    by: str | None = None,
+    suspicion: bool = True,
+    with_intervals: bool = True,
+) -> Iterator[Score]:
+    """The score of a run from the outcomes of its answers: those of all chosen documents, repeat by repeat."""
+    found = iter(outcomes)
     repeats = answers.repeats
     readings: dict[str, Any] = {}
     rows: list[dict[str, DocumentScore]] = []
     for repeat in repeats:
         scored: dict[str, DocumentScore] = {}
         for document in chosen:
-            answer = answers.answers.get((document.id, repeat)) or Answer(document.id, error=MISSING)
-            reading = scorer.read(answer)
-            row = scorer.score(document.truth, reading)
+            reading, row = next(found)
             if row is not None:
                 scored[document.id] = row
             if repeat == repeats[0]:
                 readings[document.id] = reading
         rows.append(scored)
     suspect = _suspect(scorer, chosen, answers, readings) if suspicion else None
-    notes += _fingerprint_note(dataset, answers)
+    said = [*notes, *_fingerprint_note(dataset, answers)]
     totals = _totals([answers.answers[key] for key in answers.answers if key[0] in readings])
     facts = {**answers.facts, "totals": totals}
     for group, part in _groups(chosen, by):
         kept = [{d.id: found[d.id] for d in part if d.id in found} for found in rows]
         yield summarise(
-            answers.run, dataset, scorer, selection, part, kept, notes, suspect, facts, group, with_intervals
+            answers.run, dataset, scorer, selection, part, kept, said, suspect, facts, group, with_intervals
         )
 
 

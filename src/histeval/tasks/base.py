@@ -181,6 +181,11 @@ class Scorer(ABC):
         """
         return self.metrics
 
+    @property
+    def needs_rows(self) -> bool:
+        """Whether `values` reads the rows and not their sums alone, so that parts of a corpus hand theirs over."""
+        return type(self).values is not Scorer.values
+
     def values(self, rows: Sequence[tuple[str, DocumentScore]], sums: NDArray[np.int64]) -> dict[str, float | None]:
         """Point values of all metrics, from the sums or, where a protocol rounds on the way, from the rows."""
         return {metric.name: metric.value(sums) for metric in self.metrics_on(sums)}

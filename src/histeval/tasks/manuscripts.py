@@ -275,10 +275,15 @@ class ManuscriptsScorer(Scorer):
             cer = min(self.cap, characters.edits / characters.length)
         return fuzzy, cer, characters.edits, characters.length, words.edits, words.length
 
+    @property
+    def needs_rows(self) -> bool:
+        """Only where pages are rounded on the way."""
+        return self.digits is not None and self.by_page
+
     def values(self, rows: Sequence[tuple[str, DocumentScore]], sums: NDArray[np.int64]) -> dict[str, float | None]:
         """Point values; where pages are rounded, the two headline values are made from the rows as published."""
         values = super().values(rows, sums)
-        if self.digits is not None and self.by_page:
+        if self.digits is not None and self.by_page:  # as in `needs_rows`
             values["fuzzy"] = published_value(rows, "page_fuzzy", self.digits, empty=0.0)
             values["cer"] = published_value(rows, "page_cer", self.digits, empty=1.0)
         return values
