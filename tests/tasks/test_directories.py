@@ -244,6 +244,20 @@ def test_parents_that_run_in_a_circle() -> None:
     assert len(reading.record.entities) == 40
 
 
+def test_a_flat_tagger_sends_one_level() -> None:
+    words = ["Aubin", ",", "Petits", "Augustins"]
+    for one in (scorer(), scorer(scheme="IOB2"), scorer("corrected")):
+        flat = {"tokens": words, "level1": ["B-PER", "O", "B-LOC", "I-LOC"]}
+        row = scored(one, EXAMPLE_D, flat)
+        assert total(one, row, "Flat") == (2, 0, 0)
+        assert total(one, row, "L1") == (1, 1, 1)
+        # With a second level the same tag is a wrong pair, as the published code has it.
+        row = scored(one, EXAMPLE_D, flat | {"level2": ["O"] * 4})
+        assert total(one, row, "Flat") == (1, 1, 1)
+        row = scored(one, EXAMPLE_D, {"tokens": words, "level1": ["B-PER", "O", "B-SPAT", "I-SPAT"]})
+        assert total(one, row, "Flat") == (1, 0, 1)
+
+
 def test_siblings_that_continue() -> None:
     truth = parse_markup("<DESC><TITRE-P>a</TITRE-P><TITRE-P>b</TITRE-P></DESC>")
     record = {"xml": write_markup(truth)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from histeval.errors import UsageError
@@ -106,10 +107,15 @@ class Grammar:
             if len(path) < self.depth:
                 stack.extend((*path, child) for child in reversed(self.children[path[-1]]))
 
-    def flat_type(self, path: Path) -> str | None:
-        """What remains of `path` where nesting is dropped: a type, None for nothing, `NO` for an unknown path."""
+    def flat_type(self, path: Path, *, flat: bool = False) -> str | None:
+        """What remains of `path` where nesting is dropped: a type, None for nothing, `NO` for an unknown path.
+
+        With `flat` the path comes from a system that knows no nesting: a type that can remain stays as it is.
+        """
         if not path:
             return None
+        if flat and len(path) == 1 and path[0] in self.flat_types:
+            return path[0]
         above: str | None = None
         for kind in path:
             if (above, kind) not in self.flat:
@@ -117,7 +123,7 @@ class Grammar:
             above = kind
         return self.flat[path[-2] if len(path) > 1 else None, path[-1]]
 
-    @property
+    @cached_property
     def flat_types(self) -> tuple[str, ...]:
         """The types that remain where nesting is dropped, in the order in which paths give them."""
         found = dict.fromkeys(self.flat_type(path) for path in self.paths())

@@ -95,8 +95,11 @@ def path_items(entities: Sequence[Placed], depth: int) -> list[Item]:
     return found
 
 
-def flat_items(entities: Sequence[Placed], text: str, grammar: Grammar) -> list[Item]:
-    """What remains where nesting is dropped: of each entity the parts that no inner one covers, under its flat type."""
+def flat_items(entities: Sequence[Placed], text: str, grammar: Grammar, *, flat: bool = False) -> list[Item]:
+    """What remains where nesting is dropped: of each entity the parts that no inner one covers, under its flat type.
+
+    With `flat` the entities come from a system that knows no nesting (see `Grammar.flat_type`).
+    """
     children: dict[int, list[tuple[int, int]]] = {}
     for one in entities:
         if one.parent is not None:
@@ -105,7 +108,7 @@ def flat_items(entities: Sequence[Placed], text: str, grammar: Grammar) -> list[
     for index, one in enumerate(entities):
         chain = _chain(entities, one)
         path = tuple(outer.type for outer in reversed(chain))
-        kind = grammar.flat_type(path) if len(chain) == one.level else NO_CLASS
+        kind = grammar.flat_type(path, flat=flat) if len(chain) == one.level else NO_CLASS
         if kind is None:
             continue
         place = one.start

@@ -432,18 +432,19 @@ def _combined(tags: tuple[str, ...], scheme: str) -> str:
     return f"{prefix}-{'+'.join(kind or 'O' for _, kind in reversed(split))}"
 
 
-def flat_tags(levels: Sequence[Sequence[str]], grammar: Grammar) -> Tags:
+def flat_tags(levels: Sequence[Sequence[str]], grammar: Grammar, *, flat: bool = False) -> Tags:
     """The flat projection in IO: what remains of each token where nesting is dropped.
 
-    A combination of tags that the grammar does not allow becomes the type `NO`, as published.
+    A combination of tags that the grammar does not allow becomes the type `NO`, as published. With `flat` the tags come
+    from a system that knows no nesting, so that a type which can remain is taken as it is.
     """
-    known = grammar.flat_labels
+    known = {} if flat else grammar.flat_labels
     found: Tags = []
     for tags in zip(*levels, strict=True):
         label = known.get(tags)
         if label is None:
             path = token_path(tags)
-            kind = NO_CLASS if path is None else grammar.flat_type(path)
+            kind = NO_CLASS if path is None else grammar.flat_type(path, flat=flat)
             label = f"I-{kind}" if kind else "O"
             if len(known) < _REMEMBERED:
                 known[tags] = label

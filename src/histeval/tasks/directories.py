@@ -257,14 +257,15 @@ class DirectoriesScorer(Scorer):
         """What is counted of an answer, by level, and what the report needs to know of it."""
         fields: dict[str, Any] = {}
         unheld: list[int] = []
+        flat = isinstance(prediction, TagAnswer) and len(prediction.levels) == 1 < self.levels.depth
         if self.by_tokens:
             rows, entities, unheld, share = self._reader.rows(prediction, truth, gold.tokens)
-            items = token_items(rows, self.levels, self.scheme, self.strict, entities, unheld)
+            items = token_items(rows, self.levels, self.scheme, self.strict, entities, unheld, flat=flat)
             fields |= odd_tags(rows, self.grammar, self.scheme, self.strict)
         else:
             entities, share = self._reader.entities(prediction, truth, gold.tokens, strict=self.strict)
             entities = trim_all(entities, truth.text)
-            items = character_items(entities, truth.text, self.levels)
+            items = character_items(entities, truth.text, self.levels, flat=flat)
             fields |= odd_entities(entities, self.grammar)
         if share < 1.0:
             fields["anchored"] = share

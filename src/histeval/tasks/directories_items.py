@@ -25,11 +25,19 @@ Items = dict[str, list[tuple[str, Hashable]]]
 
 
 def token_items(
-    rows: Sequence[Tags], levels: Levels, scheme: str, strict: bool, entities: Sequence[Placed], unheld: Sequence[int]
+    rows: Sequence[Tags],
+    levels: Levels,
+    scheme: str,
+    strict: bool,
+    entities: Sequence[Placed],
+    unheld: Sequence[int],
+    *,
+    flat: bool = False,
 ) -> Items:
     """Chunks of the tags of each level; strict reading holds for the single levels, since the others are derived.
 
     `unheld` are indices of `entities` that hold no token: they are counted too, and match where gold has the very same.
+    `flat` says that the tags come from a system that knows no nesting.
     """
     items: Items = {}
     for level, row in zip(levels.single, rows, strict=True):
@@ -47,9 +55,9 @@ def token_items(
         else:
             labels = ["O" if label[0] == "O" else label for label in joint_tags(rows, scheme)]
             items[levels.with_prefixes] = [(_without_prefixes(chunk[0]), chunk) for chunk in runs(labels)]
-    items["Flat"] = [(chunk[0], chunk) for chunk in runs(flat_tags(rows, levels.grammar))]
+    items["Flat"] = [(chunk[0], chunk) for chunk in runs(flat_tags(rows, levels.grammar, flat=flat))]
     if unheld:
-        _add_unheld(items, levels, entities, unheld)
+        _add_unheld(items, levels, entities, unheld, flat)
     return items
 
 
@@ -58,7 +66,7 @@ def _without_prefixes(kind: str) -> str:
     return "+".join(part if part == "O" else part[2:] for part in reversed(kind.split("+")))
 
 
-def _add_unheld(items: Items, levels: Levels, entities: Sequence[Placed], unheld: Sequence[int]) -> None:
+def _add_unheld(items: Items, levels: Levels, entities: Sequence[Placed], unheld: Sequence[int], flat: bool) -> None:
     paths = path_items(entities, levels.depth)
     for index in unheld:
         one, (name, path) = entities[index], paths[index]
@@ -70,18 +78,18 @@ def _add_unheld(items: Items, levels: Levels, entities: Sequence[Placed], unheld
         for joint in levels.joint:
             items[joint].append((name, None if key is None or path is None else ("no token", path)))
         types = tuple(kind for kind in reversed(name.split("+")) if kind != "O")
-        flat = levels.grammar.flat_type(types)
-        if flat is not None:
-            items["Flat"].append((flat, key))
+        kind = levels.grammar.flat_type(types, flat=flat)
+        if kind is not None:
+            items["Flat"].append((kind, key))
 
 
-def character_items(entities: Sequence[Placed], text: str, levels: Levels) -> Items:
+def character_items(entities: Sequence[Placed], text: str, levels: Levels, *, flat: bool = False) -> Items:
     """Entities by their offsets. The joint levels are one: an entity counts there with everything around it."""
     items: Items = {level: list(level_items(entities, number)) for number, level in enumerate(levels.single, start=1)}
     items[levels.single[-1]].extend((OTHER, None) for one in entities if one.level > levels.depth)
     for joint in levels.joint:
         items[joint] = list(path_items(entities, levels.depth))
-    items["Flat"] = list(flat_items(entities, text, levels.grammar))
+    items["Flat"] = list(flat_items(entities, text, levels.grammar, flat=flat))
     return items
 
 
