@@ -121,9 +121,9 @@ def test_any_text_is_read_and_its_reading_is_stable(markup: str) -> None:
 )
 def test_time_is_linear_on_hostile_markup(unit: str) -> None:
     def seconds(size: int) -> float:
-        begin = time.perf_counter()
+        begin = time.process_time()
         read_markup(unit * (size // len(unit)), GRAMMAR)
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     seconds(1000)
     small = min(seconds(20_000) for _ in range(3))

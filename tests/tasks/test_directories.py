@@ -370,11 +370,11 @@ SCORERS = (scorer("documented"), scorer("corrected"), scorer(scheme="IOB2", chun
 def test_hostile_answers_take_bounded_time(unit: str) -> None:
     long = Entry("x " * 10_000, ())
     text = unit * (120_000 // len(unit))
-    begin = time.perf_counter()
+    begin = time.process_time()
     for one in SCORERS:
         row = one.score(long, one.read(Answer("1", text=text)))
         assert row.counts.min() >= 0
-    assert time.perf_counter() - begin < 12
+    assert time.process_time() - begin < 12
 
 
 def test_a_thousand_times_more_entities_than_words_are_a_runaway() -> None:
