@@ -74,7 +74,20 @@ _ENTITIES = (
                     Option("skip", "", "elements that are no entities, with blanks between"),
                     Option("type", "", "the attribute that names the type"))),
 )  # fmt: skip
-_METADATA: tuple[Format, ...] = ()
+_METADATA = (
+    Format("spreadsheet", ("letters",), (".csv", ".xlsx", ".tsv", ".json"), f"{_PLACE}.spreadsheet",
+           "a table of letters, CSV or XLSX, with lists of persons, places ...", writes=True,
+           options=(Option("columns", "", "field to heading: send_date=Datum,sender_persons=Absender"),
+                    Option("id", "", "the column of ids"),
+                    Option("prefix", "", "before the id"),
+                    Option("separator", "", "between values in a cell; found where it is not named"),
+                    Option("dates", "day_first", "how 03/04/1890 is read", ("day_first", "month_first", "keep")),
+                    Option("sheet", "", "of a workbook"),
+                    Option("signed", "", "the column that says TRUE or FALSE"),
+                    Option("attributes", "", "columns that describe a letter, with commas between"),
+                    Option("encoding", "", "of CSV files that are not UTF-8, such as windows-1252"))),
+    Format("correspdesc", ("letters",), (".xml",), f"{_PLACE}.correspdesc", "TEI correspDesc, CMIF"),
+)  # fmt: skip
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {format.name: format for format in (*_TRANSCRIPTION, *_ENTITIES, *_METADATA)}

@@ -1,0 +1,143 @@
+"""What the columns of other people's tables are called: words for the fields of letters in several languages."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "send_date": (
+        "date", "datum", "briefdatum", "data", "fecha", "datering", "dato", "sent", "date sent", "send date",
+        "sending date", "absendedatum", "date d'envoi", "data de envio", "data di invio",
+    ),
+    "sender_persons": (
+        "sender", "senders", "from", "author", "absender", "absenderin", "verfasser", "von", "schreiber", "expediteur",
+        "auteur", "mittente", "remitente", "remetente", "autor", "afzender", "avsender",
+    ),
+    "receiver_persons": (
+        "receiver", "recipient", "recipients", "addressee", "to", "empfanger", "empfangerin", "adressat", "an",
+        "destinataire", "destinatario", "geadresseerde", "ontvanger", "mottaker",
+    ),
+    "letter_title": (
+        "title", "titel", "titre", "titolo", "titulo", "betreff", "subject", "objet", "oggetto", "assunto",
+    ),
+    "mentioned_persons": (
+        "mentioned persons", "erwahnte personen", "personnes mentionnees", "persone menzionate", "personas mencionadas",
+        "pessoas mencionadas", "genoemde personen",
+    ),
+    "mentioned_places": (
+        "mentioned places", "erwahnte orte", "lieux mentionnes", "luoghi menzionati", "lugares mencionados",
+        "genoemde plaatsen",
+    ),
+    "mentioned_organizations": (
+        "mentioned organizations", "mentioned organisations", "erwahnte organisationen",
+        "organisations mentionnees",
+    ),
+}  # fmt: skip
+"""Words for the published fields, folded as `folded` does."""
+
+IDS = (
+    "document number", "document", "id", "identifier", "letter", "nr", "no", "number", "nummer", "signatur",
+    "shelfmark", "call number", "cote", "segnatura", "signatura", "cota", "numero", "n", "brief nr", "brief id",
+    "letter id",
+)  # fmt: skip
+SIGNED = ("has signatures", "signed", "unterschrieben", "signe", "firmato", "firmado", "assinado")
+ATTRIBUTES = {
+    "language": ("language", "sprache", "langue", "lingua", "idioma", "lengua", "taal"),
+    "period": ("period", "zeitraum", "periode", "periodo"),
+    "archive": ("archive", "archiv", "archives", "archivio", "archivo", "arquivo", "archief"),
+    "collection": ("collection", "bestand", "fonds", "fondo", "coleccion", "colecao", "collectie", "sammlung"),
+}
+"""Words for what describes a letter and is not asked for."""
+
+NAMES = ("name", "names", "nom", "nome", "nombre", "naam", "ansetzung", "preferred name", "vorzugsname")
+ALTERNATES = (
+    "alternatename", "alternate name", "alternate names", "alias", "aliases", "variants", "varianten", "variantes",
+    "namensvarianten", "varianti", "other names",
+)  # fmt: skip
+SCHEMES = {
+    "GND": ("gnd", "gnd id", "gnd nummer"), "VIAF": ("viaf", "viaf id"), "Wikidata": ("wikidata", "wikidata id", "qid"),
+    "GeoNames": ("geonames", "geonames id"), "ORCID": ("orcid",), "ISNI": ("isni",),
+}  # fmt: skip
+"""Columns of authority lists that hold an identifier of this scheme."""
+
+LISTS = {
+    "persons": ("person", "people", "personen", "personnes", "persone", "personas", "pessoas"),
+    "places": ("place", "orte", "ort", "lieux", "luoghi", "lugares", "plaatsen"),
+    "organizations": (
+        "organization",
+        "organisation",
+        "korperschaft",
+        "institution",
+        "firmen",
+        "organizaco",
+        "societes",
+    ),
+    "ships": ("ship", "schiff", "navires", "navi"),
+}
+"""Beginnings of words in the name of a file or sheet, by the authority list that it then holds."""
+
+_KINDS = (
+    ("place", ("place", "ort", "lieu", "luogo", "lugar", "plaats", "city", "stadt", "ville", "citta")),
+    ("organisation", ("organi", "firma", "company", "societe", "korperschaft", "institution", "ditta", "empresa")),
+    ("person", ("person", "absender", "empfanger", "name", "author", "autor", "auteur", "schreiber")),
+    ("date", ("date", "datum", "data", "fecha", "datering")),
+    ("number", ("pages", "seiten", "umfang", "anzahl", "count", "number of", "nombre de", "numero di", "paginas")),
+)
+
+
+def folded(name: str) -> str:
+    """A heading without case, accents and signs between words.
+
+    >>> folded(" Empfänger/in"), folded("document_number"), folded("Date d’envoi")
+    ('empfanger in', 'document number', 'date d envoi')
+    """
+    plain = unicodedata.normalize("NFKD", name.casefold().replace("ø", "o").replace("ß", "ss"))
+    return " ".join(re.sub(r"[\W_]+", " ", "".join(c for c in plain if not unicodedata.combining(c))).split())
+
+
+def field_for(heading: str) -> str | None:
+    """The published field that a heading names, None for others.
+
+    >>> field_for("Remetente"), field_for("Empfänger:in"), field_for("Umfang")
+    ('sender_persons', 'receiver_persons', None)
+    """
+    word = re.sub(r" (in|innen|s|e)$", "", folded(heading))
+    for field, words in WORDS.items():
+        if word in words or folded(heading) in {folded(w) for w in words} or folded(heading) == folded(field):
+            return field
+    return None
+
+
+def field_name(heading: str) -> str:
+    """A field name made of a heading.
+
+    >>> field_name("Ort (Absender)"), field_name("2. Datum"), field_name("???")
+    ('ort_absender', 'field_2_datum', '')
+    """
+    name = re.sub(r"\W+", "_", unicodedata.normalize("NFC", heading).strip().lower()).strip("_")
+    return f"field_{name}" if name[:1].isdigit() else name
+
+
+def kind_for(heading: str) -> str | None:
+    """The kind that a heading suggests, None where it says nothing.
+
+    >>> kind_for("Absendeort"), kind_for("Firma"), kind_for("Betreff")
+    ('place', 'organisation', None)
+    """
+    word = folded(heading)
+    padded = f" {word} "
+    for kind, parts in _KINDS:
+        if any(f" {part}" in padded or f"{part} " in padded for part in parts):
+            return kind
+    return None
+
+
+def list_for(name: str) -> str | None:
+    """The authority list that a file or sheet of this name holds.
+
+    >>> list_for("Personenregister"), list_for("orte_2024"), list_for("Briefe")
+    ('persons', 'places', None)
+    """
+    word = f" {folded(name)}"
+    return next((known for known, words in LISTS.items() if any(f" {part}" in word for part in words)), None)

@@ -1,0 +1,396 @@
+"""Letters in a spreadsheet, CSV or XLSX, with any columns; authority lists in further files or sheets.
+
+A table with a column `document_number` is read as the published letters.csv is. Of any other the mapping says which
+column holds which field: [[fields]] with `column` in the dataset.toml, or [import.columns]; without one, columns are
+known by their headings in several languages, and every other column becomes a field of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from histeval.datasets.files import decode, parse_json
+from histeval.datasets.formats import headings
+from histeval.datasets.formats.authority_tables import (
+    Collected,
+    authority_from_table,
+    is_authority,
+    list_name,
+    resolve,
+)
+from histeval.datasets.formats.base import ImportReport, Options, Source
+from histeval.datasets.formats.json_lines import first_object
+from histeval.datasets.formats.records import AuthorityList, Item, LetterDocument, json_text, split
+from histeval.datasets.formats.workbook import is_workbook, read_workbook
+from histeval.datasets.importing import ATTRIBUTES
+from histeval.datasets.letters import is_leftover
+from histeval.datasets.published import optional_fields, published_fields
+from histeval.datasets.tables import Row, Table, parse_table
+from histeval.errors import DatasetError, UsageError
+from histeval.tasks.dates import date_value
+from histeval.tasks.description import KINDS, Field
+
+PUBLISHED_ID = "document_number"
+_MANY = ("person", "organisation", "place", "list")
+_MONTH_FIRST = re.compile(r"\s*(\d{1,2})\s*([./-])\s*(\d{1,2})\s*\2\s*(\d{4})\s*")
+
+
+@dataclass
+class Column:
+    """A column that becomes a field: the field, the heading, what separates values in a cell (empty: nothing), and the
+    heading of the column with the identifiers of its values."""
+
+    field: Field
+    heading: str
+    separator: str
+    identifiers: str = ""
+
+
+@dataclass
+class Mapped:
+    """What the columns of a table are: the id (empty: the row's number), fields, attributes, the column that says
+    whether a letter is signed, and the headings that are not read."""
+
+    id: str
+    prefix: str
+    columns: list[Column]
+    attributes: dict[str, str]
+    signed: str
+    left_out: list[str]
+
+
+def sniff(source: Source) -> bool:
+    """Whether a file is a workbook, a CSV table with a row of headings, or an authority list in JSON."""
+    if is_workbook(source):
+        return True
+    if source.suffix == ".json":
+        return isinstance(first_object(source).get("name"), str)
+    if source.suffix not in (".csv", ".tsv", ".txt"):
+        return False
+    first = source.head.split(b"\n", 1)[0].decode("utf-8", "replace").removeprefix("\ufeff")
+    return bool(first.strip()) and max(first.count(sign) for sign in ",;\t") > 0 and "\x00" not in first
+
+
+def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Item]:
+    """The letters and authority lists in some files.
+
+    Options: `columns` (field to heading, or to a table with column, kind, authority, separator, identifiers), `id` (the
+    column of ids), `prefix`, `separator` (between values in a cell), `dates` (day_first, month_first, keep), `sheet`,
+    `signed`, `attributes` (headings of what describes a letter), `encoding` (of CSV files).
+    """
+    letters: list[LetterDocument] = []
+    lists: list[AuthorityList] = []
+    wanted = _wanted(options)
+    for source in sources:
+        report.count("files")
+        for title, table in _tables(source, options, wanted, report):
+            if isinstance(table, AuthorityList):
+                lists.append(table)
+            elif is_authority(title, table):
+                lists.append(authority_from_table(list_name(title, wanted), table))
+            else:
+                found, made = _letters(table, options, report)
+                letters += found
+                lists += made
+    known, merged = split(_merged(lists))
+    assert not known
+    for letter in letters:
+        resolve(letter, merged, report)
+    yield from _with_authorities(letters, merged)
+    yield from merged
+
+
+def _wanted(options: Options) -> set[str]:
+    """The authority lists that the mapping names."""
+    wishes = _asked(options).values()
+    names = {str(wish.get("authority", "")) for wish in wishes}
+    return (names | {str(w["field"].authority) for w in wishes if isinstance(w.get("field"), Field)}) - {"", "None"}
+
+
+def _tables(
+    source: Source, options: Options, wanted: set[str], report: ImportReport
+) -> Iterator[tuple[str, Table | AuthorityList]]:
+    if source.suffix == ".json":
+        value, _ = parse_json(decode(source.data, source.path), source.path)
+        entries = value if isinstance(value, list) else value.get("@graph", [value]) if isinstance(value, dict) else []
+        if not entries or not all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in entries):
+            remedy = "It should be a JSON list of objects with name"
+            raise DatasetError("is not a list of persons, places or the like", file=source.path, remedy=remedy)
+        yield source.stem, AuthorityList(list_name(source.stem, wanted), entries, source.path)
+        return
+    if not is_workbook(source):
+        text = _decoded(source, str(options.get("encoding", "")))
+        yield source.stem, parse_table(text, source.path)
+        return
+    asked = str(options.get("sheet", ""))
+    sheets = list(read_workbook(source, report))
+    if asked and asked not in [title for title, _ in sheets]:
+        names = ", ".join(title for title, _ in sheets)
+        raise DatasetError(f"has no sheet {asked[:80]!r}", file=source.path, remedy=f"Its sheets are {names}")
+    if not sheets:
+        raise DatasetError("holds no table", file=source.path, remedy="The first row names the columns")
+    chosen = asked
+    for title, table in sheets:
+        if is_authority(title, table):
+            yield title, table
+        elif not chosen or title == chosen:
+            chosen = chosen or title
+            yield title, table
+        else:
+            report.leave_out("sheets (name another with the option sheet)", f"{source.name} [{title}]")
+
+
+def _decoded(source: Source, encoding: str) -> str:
+    if not encoding:
+        return decode(source.data, source.path)
+    try:
+        return source.data.decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise UsageError(f"there is no encoding {encoding[:40]!r}; try windows-1252") from None
+    except (UnicodeError, ValueError):
+        raise DatasetError(f"is not {encoding[:40]}", file=source.path, remedy="Save it as UTF-8") from None
+
+
+def map_columns(table: Table, options: Options) -> Mapped:
+    """What each column of a table is; raises DatasetError where the mapping names one that there is not."""
+    known = {item.name: item for item in (*published_fields(), *optional_fields())}
+    published = PUBLISHED_ID in table.columns and not options.get("id")
+    asked = _asked(options)
+    used: dict[str, str] = {}
+    columns: list[Column] = []
+    default = str(options.get("separator", ""))
+    for name, wish in asked.items():
+        heading = str(wish.get("column", name))
+        if heading not in table.columns:
+            remedy = f"Its columns are {', '.join(table.columns)[:300]}"
+            raise DatasetError(f"has no column {heading[:80]!r}", file=table.path, item=f"field {name}", remedy=remedy)
+        used[heading] = name
+        field = wish["field"] if isinstance(wish.get("field"), Field) else _field(name, wish, known, heading)
+        columns.append(Column(field, heading, str(wish.get("separator", default)), str(wish.get("identifiers", ""))))
+    used.update({column.identifiers: "" for column in columns if column.identifiers})
+    identifier = _heading(table, options, "id", headings.IDS, used)
+    signed = _heading(table, options, "signed", headings.SIGNED, used)
+    attributes = _attribute_columns(table, options, {*used, identifier, signed})
+    rest = [h for h in table.columns if h and h not in {*used, *attributes.values(), identifier, signed}]
+    left_out = [heading for heading in rest if asked or heading == "transkribus_id"]
+    taken = {column.field.name for column in columns}
+    for heading in rest:
+        if heading in left_out:
+            continue
+        named = heading if published or heading in known else headings.field_for(heading)
+        if named is None or named in taken:
+            named = headings.field_name(heading)
+        if not re.fullmatch(r"[^\W\d]\w*", named) or named in taken:
+            left_out.append(heading)
+            continue
+        taken.add(named)
+        columns.append(Column(known.get(named) or _guessed(named, heading, table), heading, default))
+    prefix = str(options.get("prefix", "letter" if identifier == PUBLISHED_ID else ""))
+    for column in columns:
+        column.separator = column.separator or _separator(column, table, published)
+    return Mapped(identifier, prefix, columns, attributes, signed, left_out)
+
+
+def _asked(options: Options) -> dict[str, dict[str, Any]]:
+    """The mapping that was given: by field the heading, and what is said beside it."""
+    found: dict[str, dict[str, Any]] = {}
+    for item in options.get("fields") or ():
+        headings_of = options.get("field_columns") or {}
+        if isinstance(item, Field):
+            found[item.name] = {"column": headings_of.get(item.name, item.name), "field": item}
+    given = options.get("columns") or {}
+    if isinstance(given, str):
+        pairs = [pair.partition("=") for pair in given.split(",") if pair.strip()]
+        given = {name.strip(): heading.strip() for name, _, heading in pairs}
+    if not isinstance(given, dict):
+        raise UsageError('the option columns is a table from field to heading: send_date = "Datum"')
+    for name, wish in given.items():
+        if not re.fullmatch(r"[^\W\d]\w*", str(name)):
+            raise UsageError(f"the option columns names the field {str(name)[:80]!r}; use letters, digits and _")
+        if not isinstance(wish, str | dict):
+            raise UsageError(f"the option columns.{name} takes a heading, or a table with column, kind and authority")
+        found[name] = {"column": wish} if isinstance(wish, str) else dict(wish)
+    return found
+
+
+def _field(name: str, wish: Mapping[str, Any], known: Mapping[str, Field], heading: str) -> Field:
+    field = known.get(name) or Field(name, headings.kind_for(heading) or "text")
+    kind = str(wish.get("kind", field.kind))
+    if kind not in KINDS:
+        raise UsageError(f"the option columns.{name} has the kind {kind[:40]!r}; there are {', '.join(KINDS)}")
+    authority = str(wish["authority"]) if wish.get("authority") else field.authority
+    return replace(field, kind=kind, authority=authority, title=field.title or heading)
+
+
+def _heading(table: Table, options: Options, option: str, words: Sequence[str], used: Mapping[str, str]) -> str:
+    """The heading of a column by option, else by its usual names; empty where there is none."""
+    asked = str(options.get(option, ""))
+    if asked:
+        if asked not in table.columns:
+            remedy = f"Its columns are {', '.join(table.columns)[:300]}"
+            raise DatasetError(f"has no column {asked[:80]!r}", file=table.path, item=option, remedy=remedy)
+        return asked
+    by_word = {headings.folded(name): name for name in reversed(table.columns) if name not in used}
+    return next((by_word[word] for word in words if word in by_word), "")
+
+
+def _attribute_columns(table: Table, options: Options, used: set[str]) -> dict[str, str]:
+    """Headings by attribute."""
+    asked = options.get("attributes") or ()
+    names = re.split(r"\s*,\s*", asked) if isinstance(asked, str) else [str(name) for name in asked]
+    for name in names:
+        if name not in table.columns:
+            raise DatasetError(f"has no column {name[:80]!r}", file=table.path, item="attributes")
+    found = {headings.field_name(name) or "attribute": name for name in names}
+    for name in table.columns:
+        if name in used or name in found.values():
+            continue
+        words = {word: attribute for attribute, known in headings.ATTRIBUTES.items() for word in known}
+        attribute = name if name in ATTRIBUTES else words.get(headings.folded(name))
+        if attribute is not None:
+            found.setdefault(attribute, name)
+    return found
+
+
+def _guessed(name: str, heading: str, table: Table) -> Field:
+    """A field for a column without a mapping: its kind by the heading, or by what is in it."""
+    values = [value for row in table.rows if (value := row.get(heading).strip()) and value != "None"]
+    kind = headings.kind_for(heading)
+    if kind in (None, "number", "date") and values:
+        numbers = sum(re.fullmatch(r"-?\d{1,15}([.,]\d+)?", value) is not None for value in values)
+        dates = sum(date_value(value) is not None for value in values)
+        if numbers == len(values) and kind != "date":
+            kind = "number"
+        else:
+            kind = "date" if dates * 5 >= len(values) * 4 else None
+    return Field(name, kind or "text", None, False, heading)
+
+
+def _separator(column: Column, table: Table, published: bool) -> str:
+    """What separates values in a cell: `|`, or in columns of names also `;` or a line end where they occur."""
+    if published:
+        return "|"
+    if column.field.kind not in _MANY:
+        return ""
+    cells = [row.get(column.heading) for row in table.rows]
+    return next((sign for sign in ("|", ";", "\n", " / ") if any(sign in cell for cell in cells)), "|")
+
+
+def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list[LetterDocument], list[AuthorityList]]:
+    """The letters of a table, and the authority lists that its columns of identifiers make."""
+    mapped = map_columns(table, options)
+    for heading in mapped.left_out:
+        report.leave_out("columns", f"{table.path.name}: {heading}")
+    for column in mapped.columns:
+        if headings.folded(column.heading) != headings.folded(column.field.name):
+            report.note(f"column {column.heading} is read as {column.field.name} ({column.field.kind})")
+    if not mapped.id:
+        report.note(f"{table.path.name}: no column of ids is known, so letters are numbered by their row")
+    fields = tuple(column.field for column in mapped.columns)
+    collected = Collected(report)
+    letters = []
+    for row in table.rows:
+        if is_leftover(row):
+            report.leave_out("spreadsheet leftovers (rows of FALSE)", f"{table.path.name}: row {row.line}")
+            continue
+        identifier = row.get(mapped.id).strip() if mapped.id else str(row.line)
+        if not identifier:
+            raise DatasetError(f"has an empty {mapped.id}", file=table.path, line=row.line, remedy="Number the letter")
+        values = {column.field.name: _values(row, column, table, options, report) for column in mapped.columns}
+        for column in mapped.columns:
+            if column.identifiers:
+                collected.add(column.field, values[column.field.name], row.get(column.identifiers), column.separator)
+        attributes = {name: row.get(h).strip() for name, h in mapped.attributes.items() if row.get(h).strip()}
+        signed = row.get(mapped.signed).strip() if mapped.signed else ""
+        letters.append(
+            LetterDocument(f"{mapped.prefix}{identifier}", values, signed, attributes, fields, table.path, row.line)
+        )
+    return letters, collected.lists(table.path)
+
+
+def _values(row: Row, column: Column, table: Table, options: Options, report: ImportReport) -> list[str]:
+    cell = row.get(column.heading)
+    pieces = cell.split(column.separator) if column.separator else [cell]
+    values = [value for piece in pieces if (value := piece.strip())]
+    if column.field.kind != "date":
+        return values
+    place = f"{table.path.name}: row {row.line}"
+    return [iso_date(value, str(options.get("dates", "day_first")), place, report) for value in values]
+
+
+def iso_date(value: str, order: str, place: str, report: ImportReport) -> str:
+    """A date as ISO 8601 as far as it says one; others stay as they are and are reported.
+
+    >>> report = ImportReport("letters", "spreadsheet")
+    >>> iso_date("04/03/1890", "day_first", "", report), iso_date("04/03/1890", "month_first", "", report)
+    ('1890-03-04', '1890-04-03')
+    """
+    if order not in ("day_first", "month_first", "keep"):
+        raise UsageError(f"the option dates takes day_first, month_first or keep, not {order!r}")
+    if order == "keep" or value == "None" or re.fullmatch(r"\d{4}(-\d{2}(-\d{2})?)?", value):
+        return value
+    numbers = _MONTH_FIRST.fullmatch(value) if order == "month_first" else None
+    words = f"{numbers[3]}.{numbers[1]}.{numbers[4]}" if numbers else value
+    found = date_value(words)
+    if found is None:
+        report.repair("dates that could not be read as ISO, kept as they are written", place)
+        return value
+    report.repair("dates written as ISO", place)
+    return found
+
+
+def _merged(lists: Iterable[AuthorityList]) -> list[AuthorityList]:
+    """Lists made of columns of identifiers give way to a list of the same name that was given."""
+    found: dict[str, AuthorityList] = {}
+    result: list[AuthorityList] = []
+    for item in lists:
+        first = found.get(item.name)
+        if first is not None and (item.made or first.made):
+            by_name = {entry["name"] for entry in first.entries}
+            first.entries += [entry for entry in item.entries if entry["name"] not in by_name]
+            continue
+        found.setdefault(item.name, item)
+        result.append(item)
+    return result
+
+
+def _with_authorities(letters: list[LetterDocument], lists: Sequence[AuthorityList]) -> Iterator[LetterDocument]:
+    """The letters, their fields with the authority list of their kind where none is named."""
+    by_kind = {"person": "persons", "place": "places", "organisation": "organizations"}
+    known = {item.name for item in lists}
+    for letter in letters:
+        fields = []
+        for item in letter.fields:
+            usual = by_kind.get(item.kind) if not item.name.endswith("_inscribed") else None
+            authority = item.authority or (usual if usual in known else None)
+            fields.append(replace(item, authority=authority))
+        letter.fields = tuple(fields)
+        yield letter
+
+
+def write(items: Iterable[Item], options: Options, report: ImportReport) -> dict[str, bytes]:
+    """`letters.csv` with the fields as columns and `|` between values, and a JSON file for each authority list."""
+    letters, lists = split(items)
+    attributes = list(dict.fromkeys(key for letter in letters for key in letter.attributes))
+    names = list(dict.fromkeys(name for letter in letters for name in letter.values))
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    signed = ["has_signatures"] if any(letter.signed for letter in letters) else []
+    writer.writerow(["document", *names, *signed, *attributes])
+    for letter in letters:
+        cells = []
+        for name in names:
+            values = letter.values.get(name, [])
+            if any("|" in value or value != value.strip() or not value for value in values):
+                report.lose("values that hold | or blanks at an edge", f"{letter.id}: {name}")
+            cells.append("|".join(values))
+        more = [letter.attributes.get(key, "") for key in attributes]
+        writer.writerow([letter.id, *cells, *([letter.signed] if signed else []), *more])
+        report.count("letters")
+    files = {f"{item.name}.json": json_text(item.entries).encode() for item in lists}
+    return {"letters.csv": out.getvalue().encode(), **files}
