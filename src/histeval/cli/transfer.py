@@ -101,7 +101,7 @@ def _letters(source: list[Path], out: Path) -> None:
 
     if len(source) != 2:
         raise UsageError("letters are imported from two tables: LETTERS.csv PERSONS.csv")
-    for line in str(import_letters(*source, out)).splitlines():
+    for line in str(import_letters(source[0], source[1], out)).splitlines():
         console().print(plain(line))
 
 

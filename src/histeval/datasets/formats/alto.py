@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import ImportReport, Options, Source
-from histeval.datasets.formats.markup import add, local, read_root, root_tag, split_tag, xml_text
+from histeval.datasets.formats.markup import add, files_of, local, read_root, root_tag, split_tag, xml_text
 from histeval.datasets.formats.order import Node, reading_order
 from histeval.datasets.formats.pages import Line, Page, Region, count_page, page_ids
 from histeval.errors import DatasetError
@@ -29,7 +29,7 @@ def sniff(source: Source) -> bool:
 
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Page]:
     """The pages in some ALTO files; the second page of a file gets the number 2, and so on."""
-    files = [source for source in sources if sniff(source)]
+    files = files_of(sources, sniff, report, "ALTO")
     ids = page_ids(files)
     for source in files:
         for page in _Reader(source, ids[source.name], options, report).pages():
@@ -133,11 +133,12 @@ class _Reader:
 
     def _text(self, line: _Element, name: str) -> str:
         """The text of a line. Words without SP between them are parted by one blank."""
-        text, after_word = "", False
+        text, after_word, skipped = "", False, False
         for child in line:
             kind = local(child)
             if kind == "SP":
-                text, after_word = text + " ", False
+                # The blank after a part of a word that is read in the line before goes with it.
+                text, after_word, skipped = text + ("" if skipped else " "), False, False
             elif kind == "HYP":
                 if not self.edited:
                     text += child.get("CONTENT") or ""
@@ -150,9 +151,10 @@ class _Reader:
                 if self.edited and child.get("SUBS_CONTENT"):
                     if child.get("SUBS_TYPE") == "HypPart2":
                         self.report.leave_out("the second part of a word read whole in the line before", self.at(name))
+                        skipped = True
                         continue
                     content = child.get("SUBS_CONTENT") or content
-                text, after_word = (f"{text} {content}" if after_word else text + content), True
+                text, after_word, skipped = (f"{text} {content}" if after_word else text + content), True, False
         if "\n" in text or "\r" in text:
             self.report.repair("a line break inside a line read as a blank", self.at(name))
             text = text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import ImportReport, Options, Source
+from histeval.datasets.formats.markup import files_of
 from histeval.datasets.formats.pages import Line, Page, Region, count_page, page_ids
 from histeval.errors import DatasetError
 
@@ -33,7 +34,7 @@ def sniff(source: Source) -> bool:
 
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Page]:
     """The pages in some hOCR files; where a file has several, each gets its number."""
-    files = [source for source in sources if sniff(source)]
+    files = files_of(sources, sniff, report, "hOCR")
     ids = page_ids(files)
     for source in files:
         pages = list(_pages(source, ids[source.name], report))

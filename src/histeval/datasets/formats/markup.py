@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import HEAD, ImportReport, Source
@@ -59,13 +60,30 @@ def root_tag(source: Source) -> tuple[str, str]:
     if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
         return "", ""
     parser = etree.XMLPullParser(("start",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
+    # What comes after the root may be malformed: the root is known all the same, and reading says what is wrong.
+    with suppress(etree.XMLSyntaxError, ValueError, LookupError):
         parser.feed(head)
+    with suppress(etree.XMLSyntaxError, ValueError, LookupError):
         for _, element in parser.read_events():
             return split_tag(element.tag)
-    except (etree.XMLSyntaxError, ValueError, LookupError):
-        pass
     return "", ""
+
+
+def files_of(
+    sources: Sequence[Source], sniff: Callable[[Source], bool], report: ImportReport, what: str
+) -> list[Source]:
+    """The files that `sniff` knows; the others (a METS file, say) are reported. Raises DatasetError for one that is
+    named .xml and is no XML at all, since it may be a page that was damaged."""
+    found = []
+    for source in sources:
+        if sniff(source):
+            found.append(source)
+        elif source.suffix == ".xml" and root_tag(source) == ("", ""):
+            read_root(source)
+            raise DatasetError("cannot be told to be XML", file=source.path, remedy="Save it as UTF-8")
+        else:
+            report.leave_out(f"a file that is no {what}", source.name)
+    return found
 
 
 def split_tag(tag: object) -> tuple[str, str]:

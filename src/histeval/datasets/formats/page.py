@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import ImportReport, Options, Source
-from histeval.datasets.formats.markup import local, number, read_root, root_tag, split_tag
+from histeval.datasets.formats.markup import files_of, local, number, read_root, root_tag, split_tag
 from histeval.datasets.formats.order import Node, reading_order
 from histeval.datasets.formats.pages import Line, Page, Region, count_page, lines_of, page_ids, place_of
 from histeval.errors import DatasetError, UsageError
@@ -38,7 +38,7 @@ def sniff(source: Source) -> bool:
 
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Page]:
     """The pages in some PAGE files, a file a page; files of an export that hold no page (METS) are left out."""
-    pages = [source for source in sources if sniff(source)]
+    pages = files_of(sources, sniff, report, "PAGE XML")
     ids = page_ids(pages)
     for source in pages:
         page = _Reader(source, ids[source.name], options, report).page()

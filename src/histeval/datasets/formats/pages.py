@@ -152,7 +152,9 @@ def place_of(kind: str, options: Options, report: ImportReport, item: str = "") 
     # A kind may carry a number or a subtype: MainZone#1, MarginTextZone:note
     found = RULES.get(_folded(kind), RULES.get(_folded(re.split(r"[:#]", kind, maxsplit=1)[0])))
     if found is None:
-        report.repair(f"the region type {kind[:80]!r} has no rule: read as text", item)
+        what = f"the region type {kind[:80]!r} has no rule: read as text"
+        if item not in report.repaired.get(what, ()):
+            report.repair(what, item)
         return "text"
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from histeval.datasets.files import decode, foreign_encoding
 from histeval.datasets.formats.base import ImportReport, Options, Source
+from histeval.datasets.formats.markup import files_of
 from histeval.datasets.formats.pages import Page, Region, count_page, lines_of, page_ids, place_of
 
 
@@ -16,7 +17,7 @@ def sniff(source: Source) -> bool:
 
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Page]:
     """The pages in some text files (UTF-8); one line end at the end of a page is not a line of its own."""
-    files = [source for source in sources if sniff(source)]
+    files = files_of(sources, sniff, report, "text file")
     ids = page_ids(files)
     for source in files:
         text = decode(source.data, source.path)
@@ -52,6 +53,9 @@ def write(pages: Iterable[Page], options: Options, report: ImportReport) -> dict
         text = "\n".join(lines)
         if "\f" in text or "\r" in text:
             report.lose("form feeds and carriage returns, which come back as ends of pages and lines", page.id)
+        if "\x00" in text:
+            report.lose("NUL characters, written as U+FFFD", page.id)
+            text = text.replace("\x00", "\ufffd")
         if any("\ud800" <= sign <= "\udfff" for sign in text):
             report.lose("halves of surrogate pairs, written as ?", page.id)
         data = f"{text}\n".encode("utf-8", "replace") if text else b""

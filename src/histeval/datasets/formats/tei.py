@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import ImportReport, Options, Source
-from histeval.datasets.formats.markup import local, read_root, root_tag, split_tag
+from histeval.datasets.formats.markup import files_of, local, read_root, root_tag, split_tag
 from histeval.datasets.formats.pages import Line, Page, Region, count_page, page_ids
 from histeval.errors import DatasetError
 
@@ -46,7 +46,7 @@ def sniff(source: Source) -> bool:
 
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Page]:
     """The pages in some TEI files, named after the file and what `pb` calls them (`edition_3r`)."""
-    files = [source for source in sources if sniff(source)]
+    files = files_of(sources, sniff, report, "TEI")
     ids = page_ids(files)
     for source in files:
         for page in _read_file(source, ids[source.name], options, report):
