@@ -151,6 +151,9 @@ def _merged(folder: Path | None, task: str, chosen: Format, options: Options | N
     if settings is not None and settings.description.task != task:
         raise DatasetError(f"is a dataset for {settings.description.task}, not for {task}", file=shown(folder or ""))
     merged: dict[str, Any] = dict(settings.imports) if settings is not None else {}
+    if settings is not None and settings.own_fields:
+        # What [[fields]] says of columns is the mapping of a table of letters.
+        merged |= {"fields": settings.description.fields, "field_columns": settings.columns}
     known = {option.name for option in chosen.options} | {"regions", "columns", "types"}
     for name, value in (options or {}).items():
         table, _, key = name.partition(".")

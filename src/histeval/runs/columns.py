@@ -16,6 +16,8 @@ from histeval.runs.answers import AnswerSet
 from histeval.tasks.base import Answer
 
 NAME = re.compile(r"#\s*(?:document|id|sent_id)\s*[=:]\s*(\S.*)")
+COMMENT = re.compile(r"#\s*(?:text|text_json|global\.columns|attribute \S+)\s*=.*")
+"""Comments that `histeval export --format conll` writes, which answer nothing."""
 
 
 def read_columns(place: Path, dataset: Dataset) -> AnswerSet:
@@ -33,6 +35,8 @@ def read_columns(place: Path, dataset: Dataset) -> AnswerSet:
                 name, rows = None, []
         elif (match := NAME.fullmatch(line.strip())) and "\t" not in line:
             name = match[1].strip()
+        elif "\t" not in line and COMMENT.fullmatch(line.strip()):
+            continue
         elif len(columns) not in (2, 3):
             what = f"has {len(columns)} columns, not a token, its label at level 1 and its label at level 2"
             raise AnswersError(what, file=place, line=number)

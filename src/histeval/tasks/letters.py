@@ -7,6 +7,7 @@ are TP, FP and FN of each field; F1 = 2PR/(P+R) of their sums; the macro mean is
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -38,6 +39,7 @@ from histeval.tasks.truth import LetterTruth
 
 __all__ = ["OPTIONAL_FIELDS", "PUBLISHED_FIELDS", "LettersScorer", "LettersTask"]
 
+_DECIMAL_COMMA = re.compile(r"[-+]?\d{1,30},(\d{1,2}|\d{4,30})")
 _NAMES = ("person", "organisation", "place", "list")
 
 
@@ -117,7 +119,7 @@ class LettersScorer(Scorer):
         self._century = century_of(description.period)
         self._matchers: dict[str, NameMatcher] = {}
         for field in self.fields:
-            if field.kind in _NAMES:
+            if field.kind in _NAMES or (field.authority and field.kind != "date"):
                 entries = context.authorities.get(field.authority, ()) if field.authority else ()
                 self._matchers[field.name] = NameMatcher(entries, self._fast.profile)
         self._no_match = NameMatcher((), False)
@@ -360,11 +362,21 @@ def _bare_text(value: str) -> tuple[str, str]:
 
 
 def _bare_number(value: str) -> tuple[str, str]:
-    """A number in one form, so that 12, 12.0 and 012 are the same."""
+    """A number in one form, so that 12, 12.0, +12 and 012 are the same; what is no number stays as it is, and so does
+    1,200, which is one number in English and another in German.
+
+    >>> [_bare_number(text)[0] for text in ("12.0", " 012", "12,5", "1,200", "-0", "12 pages", "1e999999", "NaN")]
+    ['12', '12', '12.5', '1,200', '0', '12 pages', '1e999999', 'NaN']
+    """
+    text = value.strip()
     try:
-        return format(Decimal(value.strip()).normalize(), "f") if len(value) < 40 else value, ""
+        number = Decimal(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
     except InvalidOperation:
-        return value.strip(), ""
+        return text, ""
+    # A number with a vast exponent would become a text of as many digits.
+    if len(text) > 40 or not number.is_finite() or abs(number.adjusted()) > 60:
+        return text, ""
+    return "0" if number == 0 else format(number.normalize(), "f"), ""
 
 
 _BARE = {"text": _bare_text, "number": _bare_number}

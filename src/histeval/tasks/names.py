@@ -2,7 +2,8 @@
 
 Two ways. `alias`: literal, as published: a prediction counts as a person of this letter and role if it equals the
 canonical name or stands literally among the alternates. `profile`: the same question asked of the whole authority
-list and of names brought to one form (case, blanks, hyphens, order of first and last name).
+list and of names brought to one form (case, blanks, hyphens, order of first and last name); there an identifier of the
+entry (GND, VIAF, Wikidata ...) counts as a form of the name too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from histeval.tasks.description import AuthorityEntry
+from histeval.tasks.identifiers import identifier
 
 _WORD = re.compile(r"[^\s.,\-‐‑‒–—−]+\.?")
 LONGEST_CACHED = 200
@@ -85,6 +87,12 @@ class NameMatcher:
                 owners.setdefault(form, []).append(name)
             for key in {name_key(form) for form in (name, *forms)} - {()}:
                 keys.setdefault(key, []).append(name)
+        if profile:
+            for entry in entries:
+                for scheme, value in entry.identifiers.items():
+                    known = identifier(value, scheme)
+                    if known is not None and entry.name not in keys.setdefault(known, []):
+                        keys[known].append(entry.name)
         self.alternates = {name: frozenset(forms) for name, forms in alternates.items()}
         self.owners = {form: tuple(names) for form, names in owners.items()}
         self.keys = {key: tuple(names) for key, names in keys.items()}
@@ -112,7 +120,7 @@ class NameMatcher:
         return Match(predicted, *self._elsewhere(self.owners.get(predicted, ())))
 
     def _by_profile(self, predicted: str, selected: dict[str, str], inferred: dict[str, str]) -> Match:
-        key = name_key(predicted)
+        key = identifier(predicted) or name_key(predicted)
         owners = self.keys.get(key, ())
         for name, identity in selected.items():
             if predicted == name:
@@ -134,7 +142,7 @@ class NameMatcher:
     def _own(self, name: str) -> str:
         if name in self.alternates:
             return name
-        owners = self.keys.get(name_key(name), ())
+        owners = self.keys.get(identifier(name) or name_key(name), ())
         return owners[0] if len(owners) == 1 else name
 
     def _elsewhere(self, owners: tuple[str, ...]) -> tuple[str, str]:
