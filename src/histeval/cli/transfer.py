@@ -68,7 +68,6 @@ def import_(
     """
     from histeval.cli.options import pairs
     from histeval.datasets import load_dataset
-    from histeval.datasets.formats import FORMATS
     from histeval.datasets.transfer import import_answers, import_dataset
     from histeval.errors import UsageError
     from histeval.tasks import get_task
@@ -79,9 +78,6 @@ def import_(
         return
     if (out is None) == (answers is None):
         raise UsageError("name either --out DIR for a dataset or --answers FILE.jsonl for answers")
-    if out is not None and name == "letters" and "letters" not in {task for f in FORMATS.values() for task in f.tasks}:
-        _letters(source, out)
-        return
     if out is not None:
         if dataset is not None:
             raise UsageError("--dataset belongs to --answers")
@@ -92,17 +88,6 @@ def import_(
     found = load_dataset(name, dataset) if dataset is not None else None
     _tell(import_answers(name, source, answers, format, options, dataset=found))
     _next(f"histeval score {name} {dataset or 'DATASET'} {answers}")
-
-
-def _letters(source: list[Path], out: Path) -> None:
-    from histeval.cli.show import console, plain
-    from histeval.datasets import import_letters
-    from histeval.errors import UsageError
-
-    if len(source) != 2:
-        raise UsageError("letters are imported from two tables: LETTERS.csv PERSONS.csv")
-    for line in str(import_letters(source[0], source[1], out)).splitlines():
-        console().print(plain(line))
 
 
 def export(
