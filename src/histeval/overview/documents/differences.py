@@ -45,8 +45,11 @@ def segments(alignment: Alignment, elsewhere: Elsewhere | None = None) -> list[S
     for run in alignment.runs():
         causes: Causes = {} if run.tag == "equal" else next(explained).causes
         found.append((*alignment.slices(run), causes))
-    if not found and (alignment.reference or alignment.hypothesis):
-        found.append((alignment.reference, alignment.hypothesis, {}))  # by word, white space alone has no block
+    # By word, a text of nothing but white space has no block.
+    if alignment.reference.isspace() and not any(one for one, _, _ in found):
+        found.insert(0, (alignment.reference, "", {}))
+    if alignment.hypothesis.isspace() and not any(other for _, other, _ in found):
+        found.insert(0, ("", alignment.hypothesis, {}))
     return found
 
 
