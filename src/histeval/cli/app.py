@@ -25,6 +25,8 @@ COMMANDS = {
     "train": ("training:train", "Train a tagger for nested entities."),
     "evaluate": ("training:evaluate", "The honest score of a tagger: each book left out in turn."),
     "score": ("scoring:score", "Score answers under a protocol: every number with its interval and signature."),
+    "project": ("training:project", "Carry annotations onto another text of the same entries (OCR, say)."),
+    "merge": ("scaling:merge", "Merge the files of a scoring in shards into its scores."),
     "compare": ("scoring:compare", "Compare systems: differences with intervals and corrected p-values."),
     "demo": ("demonstration:demo", "The whole way on the bundled datasets, offline."),
 }

@@ -186,6 +186,43 @@ def evaluate(
     show_scores([replace(score, run=name) for name, score in zip(found.texts, found.scores, strict=True)])
 
 
+def project(
+    dataset: Path,
+    noisy: Path,
+    /,
+    *,
+    out: Path,
+    text: Literal["reference", "ocr"] = "reference",
+    split: Literal["train", "dev", "test", "all"] = "all",
+) -> None:
+    """Carry annotations onto another text of the same entries, by alignment of characters.
+
+    An entry where an element has no text left is dropped, and dropped.csv says why.
+
+    Parameters
+    ----------
+    dataset
+        The folder of the dataset with the annotations.
+    noisy
+        The other texts: a .jsonl file of {"id": ..., "text": ...}, or a CSV file with the columns id and text.
+    out
+        The folder of the new dataset, which must not exist or be empty.
+    text
+        The text of the dataset that the annotations stand on.
+    split
+        The part of the dataset to carry over.
+    """
+    from histeval.cli.show import console, plain
+    from histeval.datasets.projected import project_dataset
+
+    done = project_dataset(dataset, noisy, out, text=text, split=split)
+    terminal = console()
+    terminal.print(plain(str(done)))
+    for note in done.notes:
+        terminal.print(f"[dim]note[/] {plain(note)}")
+    terminal.print(f"next: [bold]histeval check directories {plain(str(done.folder))}[/]")
+
+
 def _options(
     system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float, noise_copies: int,
     seed: int, epochs: int | None, workers: int, backbone: str | None, weights: str, option: list[str] | None,
