@@ -53,7 +53,10 @@ def test_lenient_chunks_are_those_of_seqeval(rows: list[list[str]]) -> None:
         for sequence, row in enumerate(rows):
             want = [(kind, start, end + 1) for kind, start, end in get_entities(row)]
             have = [(c.type, c.start, c.end) for c in encode([[], row]).listed()]
-            assert have == want, (sequence, row)
+            # Prefixes that seqeval does not know can end a chunk that never began; it then counts from a place that
+            # an earlier chunk left behind, in another sequence perhaps. Joined, both do the same.
+            if all(label[0] in "OBIES" for label in row):
+                assert have == want, (sequence, row)
         joined = get_entities([list(row) for row in rows]) if rows else []
     chunks = encode(rows).chunks()
     assert list(zip(chunks.starts.tolist(), (chunks.ends - 1).tolist(), strict=True)) == [c[1:] for c in joined]
