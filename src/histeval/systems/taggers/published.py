@@ -1,9 +1,9 @@
 """The published figures of the trade directories, to stand beside one's own.
 
-Source: Tual et al. 2023 (arXiv:2302.10204; code and tables: soduco/paper-nestedner-icdar23-code), F1 in percent, the
-mean of five runs on 1685 test entries, recomputed from the published tables. The columns of the published per-type table are
-named in another order than its values; here each value stands under its own type. `Flat` of the independent approach is
-run 1 in every run there, no mean. The hierarchical loss was published with unit weights, so it is the joint loss.
+Source: Tual et al. 2023 (arXiv:2302.10204; code and tables: soduco/paper-nestedner-icdar23-code): F1 in percent, the
+mean of five runs on 1685 test entries, recomputed from the published tables. The columns of the published table by type
+are named in another order than its values; here each value stands under its own type. `Flat` of the independent
+approach is run 1 in every run there, no mean. The hierarchical loss had unit weights, so it is the joint loss.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -136,9 +137,17 @@ def _perform_network(folder: Path, job: dict[str, Any]) -> None:
     (folder / VOCABULARY).write_text(json.dumps(vocabulary, ensure_ascii=True), encoding="ascii")
 
 
+def _end_with_parent(parent: int) -> None:
+    """End this process when the one that waits for it is gone, since nobody would read the results."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> int:
     """Perform the job of the folder in the first argument; a failure is written down for the process that waits."""
     folder = Path(sys.argv[1])
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
         perform(folder)
     except Exception as fault:
