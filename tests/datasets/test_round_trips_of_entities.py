@@ -46,6 +46,8 @@ def documents(draw: Any, depth: int = 3) -> list[EntryDocument]:
     found = []
     for number in range(draw(st.integers(1, 3))):
         text = draw(st.text(alphabet=LETTERS, min_size=1, max_size=24))
+        if number == 0 and not text.strip():
+            text = "a"  # a file needs a token
         attributes = {"page": "3"} if number == 0 else {}
         found.append(EntryDocument(f"d{number}", text, draw(spans(0, len(text), depth)), attributes))
     return found

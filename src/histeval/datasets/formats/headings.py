@@ -50,6 +50,12 @@ ATTRIBUTES = {
 }
 """Words for what describes a letter and is not asked for."""
 
+UNDATED = (
+    "s d", "sd", "n d", "nd", "o d", "od", "o dat", "undated", "undatiert", "ohne datum", "sans date", "senza data",
+    "sin fecha", "sem data", "zonder datum", "no date",
+)  # fmt: skip
+"""What catalogues write where a letter has no date."""
+
 NAMES = ("name", "names", "nom", "nome", "nombre", "naam", "ansetzung", "preferred name", "vorzugsname")
 ALTERNATES = (
     "alternatename", "alternate name", "alternate names", "alias", "aliases", "variants", "varianten", "variantes",

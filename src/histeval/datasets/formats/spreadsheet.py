@@ -165,7 +165,9 @@ def map_columns(table: Table, options: Options) -> Mapped:
     columns: list[Column] = []
     default = str(options.get("separator", ""))
     for name, wish in asked.items():
-        heading = str(wish.get("column", name))
+        heading = str(wish.get("column") or _heading_of(wish["field"], table, used))
+        if not heading:
+            continue
         if heading not in table.columns:
             remedy = f"Its columns are {', '.join(table.columns)[:300]}"
             raise DatasetError(f"has no column {heading[:80]!r}", file=table.path, item=f"field {name}", remedy=remedy)
@@ -202,7 +204,7 @@ def _asked(options: Options) -> dict[str, dict[str, Any]]:
     for item in options.get("fields") or ():
         headings_of = options.get("field_columns") or {}
         if isinstance(item, Field):
-            found[item.name] = {"column": headings_of.get(item.name, item.name), "field": item}
+            found[item.name] = {"column": headings_of.get(item.name, ""), "field": item}
     given = options.get("columns") or {}
     if isinstance(given, str):
         pairs = [pair.partition("=") for pair in given.split(",") if pair.strip()]
@@ -214,8 +216,17 @@ def _asked(options: Options) -> dict[str, dict[str, Any]]:
             raise UsageError(f"the option columns names the field {str(name)[:80]!r}; use letters, digits and _")
         if not isinstance(wish, str | dict):
             raise UsageError(f"the option columns.{name} takes a heading, or a table with column, kind and authority")
-        found[name] = {"column": wish} if isinstance(wish, str) else dict(wish)
+        found[name] = {"column": wish} if isinstance(wish, str) else {"column": name, **wish}
     return found
+
+
+def _heading_of(field: Field, table: Table, used: Mapping[str, str]) -> str:
+    """The column of a field for which none is named: the one called like it or its title; empty where there is none."""
+    for heading in table.columns:
+        names = (headings.field_for(heading), headings.field_name(heading), heading)
+        if heading not in used and (field.name in names or (field.title and field.title == heading)):
+            return heading
+    return ""
 
 
 def _field(name: str, wish: Mapping[str, Any], known: Mapping[str, Field], heading: str) -> Field:
@@ -334,6 +345,9 @@ def iso_date(value: str, order: str, place: str, report: ImportReport) -> str:
         raise UsageError(f"the option dates takes day_first, month_first or keep, not {order!r}")
     if order == "keep" or value == "None" or re.fullmatch(r"\d{4}(-\d{2}(-\d{2})?)?", value):
         return value
+    if headings.folded(value) in headings.UNDATED:
+        report.repair("words for `undated`, read as None", place)
+        return "None"
     numbers = _MONTH_FIRST.fullmatch(value) if order == "month_first" else None
     words = f"{numbers[3]}.{numbers[1]}.{numbers[4]}" if numbers else value
     found = date_value(words)
