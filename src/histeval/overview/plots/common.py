@@ -8,7 +8,7 @@ from typing import Any
 
 from histeval.overview.page import clean
 from histeval.overview.plots.labels import Label
-from histeval.overview.plots.theme import INK, PAPER, SIZE, altair
+from histeval.overview.plots.theme import INK, PAPER, SIZE, SOFT, altair
 
 LONGEST_NAME = 40
 KNOWN = "isValid(datum.low) && isValid(datum.high)"
@@ -24,6 +24,13 @@ class Drawing:
     chart: Any
     alt: str
     notes: list[str] = field(default_factory=list)
+
+
+def nothing(metric: str, notes: Sequence[str] = ()) -> Drawing:
+    """What stands where there is nothing to draw."""
+    words = "There is nothing to draw."
+    drawn = texts([{"x": 150, "y": 20, "text": words}], SOFT, align="center")
+    return Drawing(drawn.properties(width=300, height=40), f"{metric}: {words[0].lower()}{words[1:]}", list(notes))
 
 
 def chart(rows: Iterable[Row]) -> Any:

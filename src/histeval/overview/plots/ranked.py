@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from histeval.overview.plots.common import KNOWN, Drawing, Row, at, chart, domain, number, share, short, texts
+from histeval.overview.plots.common import KNOWN, Drawing, Row, at, chart, domain, nothing, number, share, short, texts
 from histeval.overview.plots.theme import BLUE, FAINT, PAPER, SIZE, SOFT, WIDTH, altair
 
 MOST_ROWS = 60
@@ -20,6 +20,10 @@ def intervals(data: Row) -> Drawing:
     alt = altair()
     metric = data["metric"]
     systems = [one for one in data["systems"] if one["value"] is not None]
+    without = len(data["systems"]) - len(systems)
+    notes = [f"{without} systems without a value are not drawn."] if without else []
+    if not systems:
+        return nothing(metric, notes)
     shown, rest = systems[:MOST_ROWS], systems[MOST_ROWS:]
     step = 19.0 if len(shown) <= 30 else 16.0
     width, height = WIDTH - 220, step * (len(shown) + (1.5 if rest else 0.0))
@@ -50,7 +54,6 @@ def intervals(data: Row) -> Drawing:
         if one.get("failed")
     ]
     layers += [texts(names, align="right"), texts(failed, SOFT, SIZE - 2, align="left")]
-    notes = []
     if rest:
         y_rest = height - 0.6 * step
         strokes = chart({"value": one["value"], "y": y_rest} for one in rest)
@@ -58,17 +61,13 @@ def intervals(data: Row) -> Drawing:
         layers.append(strokes.mark_tick(**tick).encode(x=x, y=y))
         layers.append(texts([{"x": -10, "y": y_rest, "text": f"{len(rest)} more"}], SOFT, align="right"))
         notes.append(f"The first {len(shown)} systems have a row; the other {len(rest)} are strokes in the last one.")
-    if len(systems) < len(data["systems"]):
-        notes.append(f"{len(data['systems']) - len(systems)} systems without a value are not drawn.")
-    said = f"{metric} of {len(systems)} systems with 95 % intervals, best first."
-    if systems:
-        best, last = systems[0], systems[-1]
-        span = f"{number(best['low'])} to {number(best['high'])}"
-        together = sum(bool(one["tied"]) for one in systems)
-        said += (
-            f" Best: {short(best['name'])} with {number(best['value'])} ({span}). {together} of them, the filled blue "
-            f"ones, cannot be told apart from the best. Last: {short(last['name'])} with {number(last['value'])}."
-        )
+    best, last = systems[0], systems[-1]
+    together = sum(bool(one["tied"]) for one in systems)
+    said = (
+        f"{metric} of {len(systems)} systems with 95 % intervals, best first. Best: {short(best['name'])} with "
+        f"{number(best['value'])} ({number(best['low'])} to {number(best['high'])}). {together} of them, the filled "
+        f"blue ones, cannot be told apart from the best. Last: {short(last['name'])} with {number(last['value'])}."
+    )
     return Drawing(alt.layer(*layers).properties(width=width, height=height), said, notes)
 
 
@@ -79,6 +78,11 @@ def heatmap(data: Row) -> Drawing:
     means = [_mean(row) for row in values]
     known = [(mean if better else -mean, i) for i, mean in enumerate(means) if mean is not None]
     order = [i for _, i in sorted(known)]
+    notes = []
+    if len(order) < len(values):
+        notes.append(f"{len(values) - len(order)} documents without a value are not drawn.")
+    if not order:
+        return nothing(data["metric"], notes)
     shown, columns = order[:MOST_ROWS], range(min(len(data["systems"]), MOST_COLUMNS))
     high = 17 if len(shown) <= 24 else 13
     wide = max(8.0, min(34.0, (WIDTH - 210) / max(1, len(columns))))
@@ -116,17 +120,15 @@ def heatmap(data: Row) -> Drawing:
     else:
         head = [{"x": 0, "y": -8, "text": f"{len(columns)} systems, the best at the left"}]
         layers.append(texts(head, SOFT, SIZE - 1, align="left"))
-    notes = []
     if len(order) > len(shown):
         notes.append(f"The {len(shown)} hardest of {len(order)} documents are drawn.")
     if len(data["systems"]) > len(columns):
         notes.append(f"The {len(columns)} best of {len(data['systems'])} systems are drawn; the means are of all.")
-    if len(order) < len(values):
-        notes.append(f"{len(values) - len(order)} documents without a value are not drawn.")
-    said = f"{data['metric']} of {len(order)} documents by {len(data['systems'])} systems."
-    if order:
-        named = [f"{short(data['documents'][i])} ({number(means[i])})" for i in order]
-        said += f" Hardest by their mean: {', '.join(named[:5])}. Easiest: {named[-1]}."
+    named = [f"{short(data['documents'][i])} ({number(means[i])})" for i in order]
+    said = (
+        f"{data['metric']} of {len(order)} documents by {len(data['systems'])} systems. Hardest by their mean: "
+        f"{', '.join(named[:5])}. Easiest: {named[-1]}."
+    )
     return Drawing(alt.layer(*layers).properties(width=width, height=height), said, notes)
 
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from histeval.overview.plots.common import KNOWN, Drawing, Row, at, chart, domain, number, share, short, texts, unique
+from histeval.overview.plots.common import (
+    KNOWN,
+    Drawing,
+    Row,
+    at,
+    chart,
+    domain,
+    nothing,
+    number,
+    share,
+    short,
+    texts,
+    unique,
+)
 from histeval.overview.plots.theme import DASHES, FAINT, LINE, SERIES, SHAPES, WIDTH, altair
 
 MOST_NAMED = 5
@@ -36,8 +49,10 @@ def grouped(data: Row, what: str) -> Drawing:
     alt = altair()
     metric = data["metric"]
     rows = [row for row in data["rows"] if row["value"] is not None]
+    if not rows:
+        return nothing(metric)
     groups = list(dict.fromkeys(row["group"] for row in data["rows"]))
-    systems = list(dict.fromkeys(row["system"] for row in data["rows"]))
+    systems = list(dict.fromkeys(row["system"] for row in rows))
     titles = unique(systems[:MOST_NAMED])
     lanes = {name: 18 + (place + 0.5) * LANE for place, name in enumerate(titles)}
     step = LANE * len(titles) + 26
@@ -86,7 +101,9 @@ def noise_curve(data: Row) -> Drawing:
     alt = altair()
     metric, noise = data["metric"], data.get("noise", "Character error rate of the text")
     rows = [row for row in data["rows"] if row["value"] is not None]
-    systems = list(dict.fromkeys(row["system"] for row in data["rows"]))
+    if not rows:
+        return nothing(metric)
+    systems = list(dict.fromkeys(row["system"] for row in rows))
     titles = unique(systems[: len(SERIES)])
     drawn = [
         {**{key: row.get(key) for key in ("noise", "value", "low", "high")}, "system": titles[row["system"]]}

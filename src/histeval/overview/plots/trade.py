@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from histeval.overview.plots.common import KNOWN, Drawing, Row, chart, domain, label_layers, number, share, short
+from histeval.overview.plots.common import (
+    KNOWN,
+    Drawing,
+    Row,
+    chart,
+    domain,
+    label_layers,
+    nothing,
+    number,
+    share,
+    short,
+)
 from histeval.overview.plots.labels import place_labels
 from histeval.overview.plots.theme import BLUE, FAINT, VERMILLION, WIDTH, altair
 
@@ -34,6 +45,9 @@ def trade(data: Row, what: str, title: str, unit: str) -> Drawing:
     alt = altair()
     metric = data["metric"]
     points = [one for one in data["points"] if one["value"] is not None and one.get(what) is not None]
+    notes = _left_out(data["points"], points, unit)
+    if not points:
+        return nothing(metric, notes)
     best = frontier(points, what, data.get("higher_is_better", True))
     chosen = {id(one) for one in best}
     paid = [float(one[what]) for one in points if one[what] > 0] or [1.0]
@@ -68,16 +82,13 @@ def trade(data: Row, what: str, title: str, unit: str) -> Drawing:
         on.mark_point(color=VERMILLION, filled=True, shape="diamond", size=90, opacity=1).encode(y=y),
         *label_layers(labels),
     ]
-    notes = _left_out(data["points"], points, unit)
     if free:
         notes.append("Systems that cost nothing stand at the left edge.")
     if len(labels) < len(named):
         notes.append(f"{len(named) - len(labels)} names on the frontier found no room; the CSV has all.")
-    said = f"{metric} against {unit} for {len(points)} systems."
-    if best:
-        cheap = "cheaper" if what == "cost" else "faster"
-        said += f" No other is both better and {cheap} than these: "
-        said += "; ".join(f"{short(one['name'])} ({one[what]:.3g}, {number(one['value'])})" for one in best[:12]) + "."
+    cheap = "cheaper" if what == "cost" else "faster"
+    buys = "; ".join(f"{short(one['name'])} ({one[what]:.3g}, {number(one['value'])})" for one in best[:12])
+    said = f"{metric} against {unit} for {len(points)} systems. No other is both better and {cheap} than these: {buys}."
     return Drawing(alt.layer(*layers).properties(width=width, height=height), said, notes)
 
 
@@ -86,6 +97,9 @@ def time(data: Row) -> Drawing:
     alt = altair()
     metric, sign = data["metric"], 1 if data.get("higher_is_better", True) else -1
     dated = [(day, one) for one in data["points"] if one["value"] is not None and (day := _day(one.get("date")))]
+    notes = _left_out(data["points"], dated, "day")
+    if not dated:
+        return nothing(metric, notes)
     dated.sort(key=lambda item: item[0])
     record: list[tuple[date, Row]] = []
     for day, one in dated:
@@ -93,7 +107,7 @@ def time(data: Row) -> Drawing:
             record.append((day, one))
     bounds = domain((one["value"] for _, one in dated), 0.1)
     width, height = WIDTH - 60, 340
-    first, last = (dated[0][0].toordinal(), dated[-1][0].toordinal()) if dated else (730_000, 730_001)
+    first, last = dated[0][0].toordinal(), dated[-1][0].toordinal()
     pad = max(1, (last - first) // 30)
     first, last = max(1, first - pad), last + pad
     spots = [
@@ -104,7 +118,7 @@ def time(data: Row) -> Drawing:
     labels = place_labels(named[::-1], spots, width, height, above=True)
     rows = [{"value": one["value"], "day": str(day)} for day, one in dated]
     records = [{"value": one["value"], "day": str(day)} for day, one in record]
-    steps = [*records, *({**records[-1], "day": row["day"]} for row in rows[-1:])]
+    steps = [*records, {**records[-1], "day": rows[-1]["day"]}]
     ends = [date.fromordinal(number) for number in (first, last)]
     scale = alt.Scale(
         domain=[{"year": end.year, "month": end.month, "date": end.day, "utc": True} for end in ends],
@@ -119,11 +133,8 @@ def time(data: Row) -> Drawing:
         chart(records).mark_point(color=BLUE, filled=True, size=64, opacity=1).encode(x=x, y=y),
         *label_layers(labels),
     ]
-    said = f"{metric} of {len(dated)} runs by their day."
-    if record:
-        best = "; ".join(f"{day} {short(one['name'])} ({number(one['value'])})" for day, one in record)
-        said += f" Best so far: {best}."
-    notes = _left_out(data["points"], dated, "day")
+    best = "; ".join(f"{day} {short(one['name'])} ({number(one['value'])})" for day, one in record)
+    said = f"{metric} of {len(dated)} runs by their day. Best so far: {best}."
     return Drawing(alt.layer(*layers).properties(width=width, height=height), said, notes)
 
 
