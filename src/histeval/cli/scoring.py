@@ -28,6 +28,11 @@ def score(
     metrics: Names = None,
     per_document: Annotated[bool, Parameter(negative=())] = False,
     format: Literal["table", "json", "csv", "parquet"] = "table",
+    engine: Literal["local", "ray"] | None = None,
+    address: str | None = None,
+    workers: int | None = None,
+    shard: str | None = None,
+    out: Path | None = None,
 ) -> None:
     """Score answers under a named protocol: every number with its interval, documents, failures and signature.
 
@@ -61,18 +66,41 @@ def score(
         JSON: add the counts, the failure and the fields of every document.
     format
         A table for people; JSON Lines, CSV or Parquet for programs.
+    engine
+        local spreads the answers over the cores of this machine, ray over a cluster (extra cluster).
+    address
+        The running Ray cluster (auto: the one this machine belongs to); else Ray is started on this machine.
+    workers
+        Processes, or cores of Ray (default: all).
+    shard
+        Only the i-th of n shares, as i/n; written to --out, for `histeval merge`.
+    out
+        The file of a shard.
     """
-    from histeval.cli import show
+    from histeval.cli import scaling, show
     from histeval.cli.options import open_dataset, pairs, selection
     from histeval.errors import UsageError
+    from histeval.runs.parts import is_corpus
     from histeval.runs.score import score_paths
 
     if per_document and format != "json":
         raise UsageError("--per-document needs --format json")
-    found, data = open_dataset(task, dataset, text, split)
-    scores = score_paths(
-        found, data, answers, protocol, pairs(set_ or (), "--set"), selection(documents, where or (), unit), by
-    )
+    rules, chosen = pairs(set_ or (), "--set"), selection(documents, where or (), unit)
+    spread = engine or address or workers or shard or out or any(map(is_corpus, answers))
+    notes: tuple[str, ...] = ()
+    if spread:
+        asked = scaling.Asked(task, dataset, answers, protocol, rules, chosen, by, text, split)
+        if per_document and any(map(is_corpus, answers)):
+            raise UsageError("--per-document is for ordinary datasets: of a corpus in parts only sums are kept")
+        with show.progress("scoring") as tell, scaling.engine_of(engine, workers, address, tell) as machines:
+            if shard or out:
+                scaling.write_shard(asked, machines, shard, out)
+                return
+            scores = iter(list(scaling.scores(asked, machines)))
+    else:
+        found, data = open_dataset(task, dataset, text, split)
+        notes = data.notes
+        scores = score_paths(found, data, answers, protocol, rules, chosen, by)
     if format == "json":
         for result in scores:
             show.print_json(result.as_json(per_document))
@@ -89,7 +117,7 @@ def score(
         show.print_parquet(show.score_rows(results))
     else:
         show.show_scores(results, metrics)
-        for note in data.notes:
+        for note in notes:
             show.console().print(f"[dim]dataset[/] {show.plain(note)}")
 
 

@@ -1,0 +1,441 @@
+"""Shards: one of n shares of a scoring, done wherever (a job of Slurm, say), and written to a file; `merge` makes of
+all n files the scores that one machine would have given, bit for bit.
+
+A file of a shard carries all that is needed to conclude: no dataset, no answers and no path are read to merge. It holds
+a line `{"shard": ...}` for each run, followed, for answers to an ordinary dataset, by a line for each document of the
+share with its truth, its outcomes and what its answers took. Files are untrusted: what is not as written here is
+refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from histeval._version import version
+from histeval.datasets.base import Dataset, Document
+from histeval.datasets.files import atomic_write, parse_json, read_lines
+from histeval.entities.spans import Entry, Span
+from histeval.errors import AnswersError, HistevalError, UsageError
+from histeval.runs.answers import AnswerSet
+from histeval.runs.parts import Corpus
+from histeval.runs.score import (
+    MISSING,
+    Outcome,
+    Outcomes,
+    Score,
+    Scorers,
+    Selection,
+    choose,
+    conclude,
+    known_attribute,
+    score_pairs,
+)
+from histeval.runs.summary import Summary, Units, conclude_corpus, empty
+from histeval.runs.suspect import Evidence, Sampled
+from histeval.tasks.base import Answer, DocumentScore, Reading, RuleValue, Scorer, Task
+from histeval.tasks.registry import get_task
+from histeval.tasks.truth import LetterTruth, PageTruth
+
+FORMAT = 1
+REMEDY = "A file of a shard is written by `histeval score ... --shard i/n --out FILE`"
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """`i/n` as two numbers, 1 <= i <= n <= 100 000; raises UsageError for anything else.
+
+    >>> parse_shard("2/5")
+    (2, 5)
+    """
+    number, slash, of = text.partition("/")
+    if slash and number.isascii() and of.isascii() and number.isdigit() and of.isdigit() and len(text) < 20:
+        shard = int(number), int(of)
+        if 1 <= shard[0] <= shard[1] <= 100_000:
+            return shard
+    raise UsageError(f"--shard takes i/n with i from 1 to n, such as 2/5, not {text!r}")
+
+
+def shard_lines(
+    task: Task,
+    dataset: Dataset,
+    found: Iterable[AnswerSet],
+    shard: tuple[int, int],
+    protocol: str = "documented",
+    rules: Mapping[str, RuleValue] | None = None,
+    selection: Selection | None = None,
+    by: str | None = None,
+    outcomes_of: Outcomes = score_pairs,
+) -> Iterator[dict[str, Any]]:
+    """The lines of a shard's file for runs over an ordinary dataset: its share of the documents of each run, scored."""
+    selection = selection or Selection()
+    selection.check(dataset)
+    if by is not None:
+        known_attribute(dataset, by)
+    scorers = Scorers(task, dataset, protocol, rules or {})
+    for answers in found:
+        scorer = scorers.for_run(answers)
+        chosen, notes = choose(dataset, answers, scorer, selection)
+        share = list(enumerate(chosen))[shard[0] - 1 :: shard[1]]
+        repeats = answers.repeats
+        given = [[answers.answers.get((document.id, repeat)) for repeat in repeats] for _, document in share]
+        pairs = [
+            (document.truth, answer or Answer(document.id, error=MISSING))
+            for (_, document), row in zip(share, given, strict=True)
+            for answer in row
+        ]
+        outcomes = iter(outcomes_of(scorer, pairs))
+        yield {
+            "shard": list(shard),
+            "kind": "run",
+            **_header(task, dataset, scorer, selection, answers.run, answers.facts),
+            "by": by,
+            "notes": notes,
+            "documents": len(chosen),
+            "repeats": list(repeats),
+        }
+        for (place, document), row in zip(share, given, strict=True):
+            yield {
+                "place": place,
+                "document": _document(document),
+                "answers": [None if answer is None else _spent(answer) for answer in row],
+                "outcomes": [_outcome(next(outcomes)) for _ in repeats],
+            }
+
+
+def corpus_line(
+    task: Task, corpus: Corpus, scorer: Scorer, selection: Selection, run: str, summary: Summary, shard: tuple[int, int]
+) -> dict[str, Any]:
+    """The line of a shard's file for its share of a corpus in parts."""
+    header = _header(task, corpus.dataset, scorer, selection, run, {})
+    return {"shard": list(shard), "kind": "corpus", **header, "summary": _summary(summary)}
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
+    """Writes a shard's file whole or not at all; gives the number of its lines. Raises OutputError."""
+    written = [json.dumps(line, ensure_ascii=True, default=str) for line in lines]
+    atomic_write(path, "\n".join(written) + "\n")
+    return len(written)
+
+
+def merge(paths: Sequence[Path]) -> Iterator[Score]:
+    """The scores of the runs in the files of all n shards, in the order of the first file.
+
+    Raises AnswersError for a file that is no shard's or does not belong to the others, UsageError where shards are
+    missing or come twice.
+    """
+    sections: dict[str, list[_Section]] = {}
+    for path in paths:
+        for section in _sections(path):
+            sections.setdefault(section.header["run"], []).append(section)
+    if not sections:
+        raise UsageError("there is no shard to merge")
+    for run, found in sections.items():
+        _complete(run, found)
+        try:
+            if found[0].header["kind"] == "corpus":
+                yield _merged_corpus(found)
+            else:
+                yield from _merged_run(found)
+        except HistevalError:
+            raise
+        except Exception as fault:  # whatever an edited file can hold
+            raise AnswersError(
+                f"is no shard of {run!r} ({type(fault).__name__})", file=found[0].file, remedy=REMEDY
+            ) from None
+
+
+@dataclass
+class _Section:
+    """The header of a run in one file, and its documents."""
+
+    file: Path
+    header: dict[str, Any]
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+
+def _sections(path: Path) -> list[_Section]:
+    found: list[_Section] = []
+    for number, text in read_lines(path, error=AnswersError, limit=1 << 30):
+        if not text.strip():
+            continue
+        value, _ = parse_json(text, path, error=AnswersError, line=number)
+        if isinstance(value, dict) and "shard" in value:
+            _check_header(value, path, number)
+            found.append(_Section(path, value))
+        elif isinstance(value, dict) and found and found[-1].header["kind"] == "run":
+            found[-1].lines.append(value)
+        else:
+            raise AnswersError("is no line of a shard", file=path, line=number, remedy=REMEDY)
+    if not found:
+        raise AnswersError("is empty", file=path, remedy=REMEDY)
+    return found
+
+
+def _check_header(value: dict[str, Any], path: Path, number: int) -> None:
+    shard, run = value["shard"], value.get("run")
+    good = isinstance(shard, list) and len(shard) == 2 and all(type(item) is int for item in shard)
+    if not good or value.get("kind") not in ("run", "corpus") or not isinstance(run, str):
+        raise AnswersError("is no header of a shard", file=path, line=number, remedy=REMEDY)
+    if not 1 <= shard[0] <= shard[1] <= 100_000:
+        raise AnswersError(f"says it is shard {shard[0]} of {shard[1]}", file=path, line=number, remedy=REMEDY)
+    if value.get("format") != FORMAT or value.get("histeval") != version():
+        made = str(value.get("histeval"))[:40]
+        raise AnswersError(f"was made by histeval {made}, and this is {version()}", file=path, remedy="Use one version")
+
+
+def _complete(run: str, found: list[_Section]) -> None:
+    first = found[0]
+    _, of = first.header["shard"]
+    seen: dict[int, Path] = {}
+    alike = (
+        "kind",
+        "task",
+        "protocol",
+        "description",
+        "authorities",
+        "dataset",
+        "selection",
+        "by",
+        "documents",
+        "repeats",
+    )
+    for section in found:
+        number, total = section.header["shard"]
+        if total != of:
+            raise AnswersError(f"is one of {total} shards, and {first.file} one of {of}", file=section.file)
+        if number in seen:
+            raise UsageError(f"shard {number}/{of} of {run} comes twice: {seen[number]} and {section.file}")
+        seen[number] = section.file
+        for key in alike:
+            if section.header.get(key) != first.header.get(key):
+                raise AnswersError(f"has another {key} than {first.file}, so they are not merged", file=section.file)
+    missing = [number for number in range(1, of + 1) if number not in seen]
+    if missing:
+        named = ", ".join(map(str, missing[:10])) + (" ..." if len(missing) > 10 else "")
+        raise UsageError(f"of the {of} shards of {run} these are missing: {named}")
+
+
+def _merged_run(found: list[_Section]) -> Iterator[Score]:
+    header = found[0].header
+    scorer, dataset, selection = _opened(header)
+    lines = sorted((line for section in found for line in section.lines), key=lambda line: int(line["place"]))
+    if [line["place"] for line in lines] != list(range(header["documents"])):
+        raise AnswersError(f"lacks documents of {header['run']!r}", file=found[0].file, remedy="Make the shard again")
+    documents = [_read_document(line["document"]) for line in lines]
+    repeats = header["repeats"]
+    answers: dict[tuple[str, int], Answer] = {}
+    outcomes: list[list[Outcome]] = []
+    for document, line in zip(documents, lines, strict=True):
+        for repeat, spent in zip(repeats, line["answers"], strict=True):
+            if spent is not None:
+                answers[document.id, repeat] = Answer(document.id, repeat=repeat, **spent)
+        outcomes.append([_read_outcome(outcome, len(scorer.columns)) for outcome in line["outcomes"]])
+    run = AnswerSet(header["run"], answers or {("", repeat): Answer("") for repeat in repeats}, facts=header["facts"])
+    ordered = [row[position] for position in range(len(repeats)) for row in outcomes]
+    yield from conclude(dataset, run, scorer, selection, documents, header["notes"], ordered, header["by"])
+
+
+def _merged_corpus(found: list[_Section]) -> Score:
+    header = found[0].header
+    scorer, dataset, selection = _opened(header)
+    total = empty(scorer)
+    for section in found:
+        total.add(_read_summary(section.header["summary"], len(scorer.columns)))
+    corpus = Corpus(dataset, _no_truth)
+    return conclude_corpus(header["run"], corpus, scorer, selection, total, header["facts"])
+
+
+def _no_truth(*_: Any) -> Any:
+    raise NotImplementedError("a merged corpus reads no rows")
+
+
+def _header(
+    task: Task, dataset: Dataset, scorer: Scorer, selection: Selection, run: str, facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    from pydantic import TypeAdapter
+
+    from histeval.tasks.description import Context
+
+    context = TypeAdapter(Context).dump_python(dataset.context, mode="json")
+    return {
+        "format": FORMAT,
+        "histeval": version(),
+        "task": task.name,
+        "run": run,
+        "protocol": scorer.protocol.long,
+        "description": context["description"],
+        "authorities": context["authorities"],
+        "dataset": [dataset.name, dataset.fingerprint],
+        "selection": {
+            "documents": None if selection.documents is None else list(selection.documents),
+            "where": dict(selection.where),
+            "unit": selection.unit,
+        },
+        "facts": dict(facts),
+    }
+
+
+def _opened(header: Mapping[str, Any]) -> tuple[Scorer, Dataset, Selection]:
+    from pydantic import TypeAdapter
+
+    from histeval.tasks.description import Context
+
+    task = get_task(str(header["task"]))
+    given = {"description": header["description"], "authorities": header["authorities"]}
+    context = TypeAdapter(Context).validate_python(given)
+    scorer = task.scorer(context, task.parse_protocol(str(header["protocol"])))
+    name, fingerprint = header["dataset"]
+    dataset = Dataset(task.name, str(name), Path(), context.description, {}, context.authorities, str(fingerprint))
+    chosen = header["selection"]
+    documents = None if chosen["documents"] is None else tuple(map(str, chosen["documents"]))
+    return scorer, dataset, Selection(documents, dict(chosen["where"]), chosen["unit"])
+
+
+def _document(document: Document) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "unit": document.unit,
+        "attributes": dict(document.attributes),
+        "images": len(document.images),
+        "truth": _truth(document.truth),
+    }
+
+
+def _read_document(value: Mapping[str, Any]) -> Document:
+    images = (Path(),) * min(int(value["images"]), 10_000)
+    attributes = {str(key): str(item) for key, item in value["attributes"].items()}
+    return Document(str(value["id"]), _read_truth(value["truth"]), str(value["unit"]), attributes, images)
+
+
+def _truth(truth: Any) -> dict[str, Any]:
+    if isinstance(truth, LetterTruth):
+        return {"letter": {name: list(values) for name, values in truth.fields.items()}, "signed": truth.signed}
+    if isinstance(truth, PageTruth):
+        return {"page": [[reference, dict(texts)] for reference, texts in truth.folios]}
+    if isinstance(truth, Entry):
+        spans = [[span.type, span.start, span.end, span.parent] for span in truth.spans]
+        return {"entry": truth.text, "spans": spans, "nodes": truth.nodes}
+    return {"value": truth}
+
+
+def _read_truth(value: Mapping[str, Any]) -> Any:
+    if "letter" in value:
+        return LetterTruth({name: tuple(values) for name, values in value["letter"].items()}, value["signed"])
+    if "page" in value:
+        return PageTruth(tuple((reference, texts) for reference, texts in value["page"]))
+    if "entry" in value:
+        nodes = value["nodes"]
+        spans = tuple(Span(*span) for span in value["spans"])
+        return Entry(value["entry"], spans, None if nodes is None else tuple((start, end) for start, end in nodes))
+    return value["value"]
+
+
+def _spent(answer: Answer) -> dict[str, Any]:
+    """What an answer took: the answer itself is in its outcome."""
+    return {"error": answer.error, "seconds": answer.seconds, "cost": answer.cost, "usage": dict(answer.usage)}
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    reading, row = outcome
+    plain = reading.record if isinstance(reading.record, (dict, list, tuple, str, type(None))) else None
+    return {
+        "record": plain,
+        "failure": reading.failure,
+        "row": None
+        if row is None
+        else {
+            "counts": row.counts.tolist(),
+            "failure": row.failure,
+            "fields": row.fields,
+            "notes": list(row.notes),
+        },
+    }
+
+
+def _read_outcome(value: Mapping[str, Any], columns: int) -> Outcome:
+    row = value["row"]
+    score = None
+    if row is not None:
+        counts = np.array(row["counts"], dtype=np.int64).reshape(columns)
+        score = DocumentScore(counts, row["failure"], row["fields"], tuple(map(str, row["notes"])))
+    return Reading(value["record"], value["failure"]), score
+
+
+def _packed(values: Any) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).tobytes()).decode()
+
+
+def _unpacked(text: str, kind: str) -> Any:
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).astype(kind[1:])
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    units, seen = summary.units, summary.evidence
+    ids = np.concatenate(summary.ids) if summary.ids else np.empty(0, dtype=np.uint64)
+    return {
+        "units": None if units.names is None else list(units.names),
+        "counts": _packed(units.counts),
+        "seen": _packed(units.seen),
+        "documents": summary.documents,
+        "failures": dict(summary.failures),
+        "without_truth": summary.without_truth,
+        "outside": summary.outside,
+        "ids": _packed(ids),
+        "rows": [[names, _packed(values)] for names, values in summary.rows],
+        "said": [[key, *place, sentence, n, times] for key, (place, sentence, n, times) in summary.said.items()],
+        "cost": None if summary.cost is None else str(summary.cost),
+        "paid": summary.paid,
+        "seconds": None if summary.seconds is None else str(summary.seconds),
+        "usage": dict(summary.usage),
+        "truth": f"{summary.truth:x}",
+        "evidence": {
+            "documents": seen.documents,
+            "failures": dict(seen.failures),
+            "empty": seen.empty,
+            "usable": seen.usable,
+            "from_text": seen.from_text,
+            "sample": [[one.order, list(one.place), dict(one.found), dict(one.expected)] for one in seen.sample],
+            "tokens": [[pages, *counted] for pages, counted in seen.tokens.items()],
+        },
+    }
+
+
+def _read_summary(value: Mapping[str, Any], columns: int) -> Summary:
+    names = value["units"]
+    seen = value["evidence"]
+    counts = _unpacked(value["counts"], "<i8").reshape(-1, columns)
+    index = None if names is None else {str(name): row for row, name in enumerate(names)}
+    if index is not None and len(index) != len(counts):
+        raise ValueError("units and counts differ")
+    return Summary(
+        Units(index, counts, _unpacked(value["seen"], "<u8")),
+        int(value["documents"]),
+        Counter({str(key): int(number) for key, number in value["failures"].items()}),
+        int(value["without_truth"]),
+        int(value["outside"]),
+        [_unpacked(value["ids"], "<u8")],
+        [(list(map(str, names)), _unpacked(packed, "<i8").reshape(-1, columns)) for names, packed in value["rows"]],
+        {key: ((part, place), str(sentence), n, times) for key, part, place, sentence, n, times in value["said"]},
+        Evidence(
+            int(seen["documents"]),
+            Counter({str(key): int(number) for key, number in seen["failures"].items()}),
+            int(seen["empty"]),
+            int(seen["usable"]),
+            bool(seen["from_text"]),
+            [Sampled(order, (place[0], place[1]), found, due) for order, place, found, due in seen["sample"]],
+            {int(pages): (answers, total) for pages, answers, total in seen["tokens"]},
+        ),
+        None if value["cost"] is None else Fraction(value["cost"]),
+        int(value["paid"]),
+        None if value["seconds"] is None else Fraction(value["seconds"]),
+        Counter({str(key): int(number) for key, number in value["usage"].items()}),
+        int(value["truth"], 16),
+    )
