@@ -31,7 +31,7 @@ FEWEST = 5
 """Usable answers the test needs: four have 4! = 24 permutations, so that p cannot fall below 1/24."""
 NEARLY_ALL = 0.8
 """A run with at least this share of failed or empty answers has failed nearly throughout."""
-LARGEST = 300
+LARGEST = 100
 """Above this many usable answers so many of them are tested: those whose ids have the smallest digests."""
 RESAMPLES = 9999
 
