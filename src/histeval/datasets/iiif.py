@@ -27,7 +27,7 @@ from urllib.parse import urljoin, urlsplit
 
 from histeval.datasets.fetch import _PASSING, TIMEOUT, Progress, _agent, _blocks, _network_reason, _Passing, _words
 from histeval.datasets.files import MEBIBYTE, atomic_write, make_folder, parse_json, shown
-from histeval.datasets.initialise import IIIF
+from histeval.datasets.layout import IIIF
 from histeval.errors import DatasetError, OutputError, UsageError
 
 MANIFEST_LIMIT = 64 * MEBIBYTE
@@ -222,7 +222,7 @@ def _address(body: Mapping[str, Any], base: str, width: int | None, third: bool)
     service = body.get("service")
     service = _mapping(_first(service) if isinstance(service, list) else service)
     root = service.get("id", service.get("@id"))
-    if isinstance(root, str) and root:
+    if isinstance(root, str) and root.isprintable() and root:
         context = json.dumps([service.get("type"), service.get("@context"), service.get("profile")])
         modern = "ImageService3" in context or "/image/3" in context
         across = body.get("width")
@@ -230,7 +230,8 @@ def _address(body: Mapping[str, Any], base: str, width: int | None, third: bool)
         size = f"{width}," if smaller else "max" if modern or (third and "ImageService2" not in context) else "full"
         return urljoin(base, f"{root.rstrip('/')}/full/{size}/0/default.jpg")
     address = body.get("id", body.get("@id"))
-    return urljoin(base, address) if isinstance(address, str) else ""
+    # urljoin would take line ends out of an address in silence
+    return urljoin(base, address) if isinstance(address, str) and address.isprintable() else str(address or "")
 
 
 def _size(body: Mapping[str, Any], canvas: Mapping[str, Any], key: str) -> int:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,17 @@ from histeval.datasets.files import (
 from histeval.datasets.formats.pages import dataset_toml as pages_toml
 from histeval.datasets.images import images_of
 from histeval.datasets.importing import toml_text
-from histeval.datasets.layout import TRUTH_FOLDERS
+from histeval.datasets.layout import IIIF, NOT_DOCUMENTS, TRUTH_FOLDERS
+from histeval.datasets.published import AUTHORITIES
 from histeval.datasets.settings import FILE
 from histeval.errors import DatasetError, UsageError
 from histeval.tasks.registry import ALIASES
 
 COLUMNS = ("document", "send_date", "sender_persons", "receiver_persons", "has_signatures")
 """Columns of the table of letters to fill in."""
-IIIF = "iiif.json"
-"""What `histeval get --from MANIFEST` leaves beside the images."""
 _TASKS = ("letters", "manuscripts", "directories")
+_NO_TRUTH = (FILE, "canvases.csv", *(f"{name}.csv" for name in AUTHORITIES), *NOT_DOCUMENTS)
+"""Files that may stand beside truth without being any."""
 _TRUTH = (".json", ".jsonl", ".csv")
 
 
@@ -121,7 +123,7 @@ def look(folder: Path) -> Found:
     for place in (folder, *(folder / name for name in (*TRUTH_FOLDERS, "texts", "page", "alto"))):
         for name in list_folder(place) if place.is_dir() else ():
             file, suffix = place / name, os.path.splitext(name)[1].lower()
-            if name.startswith(".") or name in (FILE, IIIF) or not file.is_file():
+            if name.startswith(".") or name in _NO_TRUTH or not file.is_file():
                 continue
             if suffix == ".txt":
                 texts.append(file)
@@ -180,10 +182,9 @@ def is_unfilled(data: bytes) -> bool:
         return rows[0][0] in (COLUMNS[0], "identifier_propertyID") and not any(
             cell.strip() for row in rows[1:] for cell in row[1:]
         )
-    try:
-        return is_waiting(json.loads(text))
-    except (ValueError, RecursionError):
-        pass
+    with suppress(ValueError, RecursionError):
+        if is_waiting(json.loads(text)):
+            return True
     values: list[Any] = []
     for line in text.splitlines():
         try:

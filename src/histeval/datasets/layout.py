@@ -16,7 +16,12 @@ from histeval.tasks.description import Description
 
 TRUTH_FOLDERS = ("ground_truths", "ground_truth")
 TRADE_FILES = ("41-ner_ref_from_pero/gold.csv", "31-ner_align_pero/gold.csv", "10-ner_ref/gold_soduco_2023.csv")
-NOT_DOCUMENTS = (*(f"{name}.json" for name in AUTHORITIES), "meta.json", "attributes.json", "split_indices.json")
+IIIF = "iiif.json"
+"""What `histeval get --from MANIFEST` leaves beside the images: where each came from, and the rights."""
+NOT_DOCUMENTS = (
+    *(f"{name}.json" for name in AUTHORITIES),
+    *("meta.json", "attributes.json", "split_indices.json", IIIF),
+)
 """JSON files that may stand beside the truth of documents without being one."""
 
 

@@ -107,7 +107,9 @@ def _check_folio(faults: Faults, record: Record, reference: str, folio: Any) -> 
     match = _REFERENCE.fullmatch(reference)
     if match is not None and isinstance(number, str) and number.strip() and number.strip() != match[1]:
         what = f"has the folio number {number[:40]!r}"
-        faults.add(record.file, what, f'Write "{match[1]}", or "" where none is on the page', **place)
+        # Other digits contradict; what a page itself has, iii say, may be right.
+        remedy = f'Write "{match[1]}", or "" where none is on the page'
+        faults.add(record.file, what, remedy, **place, error=number.strip().isdecimal())
 
 
 def _line(record: Record, reference: str) -> int | None:
