@@ -15,9 +15,18 @@ from histeval.datasets import check
 from histeval.datasets.transfer import export_dataset, import_answers, import_dataset
 from histeval.errors import DatasetError, UsageError
 
-COLUMNS = (
-    "TOKEN NE-COARSE-LIT NE-COARSE-METO NE-FINE-LIT NE-FINE-METO NE-FINE-COMP NE-NESTED NEL-LIT NEL-METO MISC".split()
-)
+COLUMNS = [
+    "TOKEN",
+    "NE-COARSE-LIT",
+    "NE-COARSE-METO",
+    "NE-FINE-LIT",
+    "NE-FINE-METO",
+    "NE-FINE-COMP",
+    "NE-NESTED",
+    "NEL-LIT",
+    "NEL-METO",
+    "MISC",
+]
 
 
 def tsv(*lines: str) -> str:
@@ -182,7 +191,9 @@ def test_export_gives_the_file_back(dataset: Path, tmp_path: Path) -> None:
     assert [line.split("\t")[0] for line in written.split("\n") if "\t" in line] == tokens
     assert [line.split("\t")[:7] for line in written.split("\n") if "\t" in line] == entities
     import_dataset("directories", [tmp_path / "back.tsv"], tmp_path / "again")
-    assert load_dataset("directories", tmp_path / "again").fingerprint == load_dataset("directories", dataset).fingerprint
+    assert (
+        load_dataset("directories", tmp_path / "again").fingerprint == load_dataset("directories", dataset).fingerprint
+    )
 
 
 def test_by_the_command_line(tmp_path: Path, capsys: Any) -> None:

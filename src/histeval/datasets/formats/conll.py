@@ -163,8 +163,9 @@ def _layout(file: _File, asked: Any) -> Layout:
         levels = [place for place in range(token + 1, file.width) if table.looks_like_tags(values[place])]
         if levels and len(levels) < file.width - token - 1:
             levels = _at_the_end(levels, file.width)
-        if not levels and file.width > token + 1 and "O" in values[-1]:
-            levels = [file.width - 1]  # labels without prefixes
+        odd = "O" in values[-1] or any(table.looks_like_tags([value]) for value in values[-1])
+        if not levels and file.width > token + 1 and odd:
+            levels = [file.width - 1]  # labels, all or some of them without a prefix
     if not levels:
         remedy = "Say what the columns are: --option columns='token _ level1'"
         raise DatasetError("has no column of labels", file=file.source.path, line=file.blocks[0].line, remedy=remedy)
