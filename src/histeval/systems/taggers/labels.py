@@ -67,13 +67,10 @@ class Labelling:
     def decode(self, columns: Sequence[Tags]) -> list[Tags]:
         """The tags at each level from the columns of a text, without repair: what does not nest stays as it is.
 
-        Flat types come back in the shortest path that the grammar gives them, so that dropping the nesting once more
-        gives the same types; levels of their own have no meaning there.
+        A flat approach has one level, of the types that remain without nesting.
         """
-        if self.approach == "independent":
+        if self.approach in ("independent", "flat"):
             return [list(tags) for tags in columns]
-        if self.approach == "flat":
-            return self._unflatten(columns[0])
         return split_joint(columns[0], self.grammar.depth)
 
     def classes(self) -> list[Tags]:
@@ -98,20 +95,6 @@ class Labelling:
             if len(numbers) < len(labels):
                 groups.append(group)
         return groups
-
-    def _unflatten(self, tags: Sequence[str]) -> list[Tags]:
-        paths: dict[str, tuple[str, ...]] = {}
-        for path in sorted(self.grammar.paths(), key=len):
-            kind = self.grammar.flat_type(path)
-            if kind is not None:
-                paths.setdefault(kind, path)
-        levels: list[Tags] = [[] for _ in range(self.grammar.depth)]
-        for tag in tags:
-            kind = split_tag(tag)[1]
-            path = paths.get(kind, (kind,) if kind else ())
-            for depth, row in enumerate(levels):
-                row.append(f"I-{path[depth]}" if depth < len(path) else "O")
-        return levels
 
 
 def without_prefixes(labels: Sequence[str]) -> Tags:

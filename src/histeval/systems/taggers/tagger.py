@@ -126,6 +126,7 @@ class Tagger:
         records = []
         for text, levels in zip(texts, self.tag_tokens(texts), strict=True):
             record: dict[str, Any] = {"tokens": list(text.words), "offsets": [list(pair) for pair in text.offsets]}
+            record["scheme"] = self.settings["scheme"]
             record |= {f"level{number}": tags for number, tags in enumerate(levels, start=1)}
             records.append(record)
         return records
