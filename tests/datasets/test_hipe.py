@@ -15,18 +15,10 @@ from histeval.datasets import check
 from histeval.datasets.transfer import export_dataset, import_answers, import_dataset
 from histeval.errors import DatasetError, UsageError
 
-COLUMNS = [
-    "TOKEN",
-    "NE-COARSE-LIT",
-    "NE-COARSE-METO",
-    "NE-FINE-LIT",
-    "NE-FINE-METO",
-    "NE-FINE-COMP",
-    "NE-NESTED",
-    "NEL-LIT",
-    "NEL-METO",
-    "MISC",
-]
+COLUMNS = (
+    *("TOKEN", "NE-COARSE-LIT", "NE-COARSE-METO", "NE-FINE-LIT", "NE-FINE-METO", "NE-FINE-COMP", "NE-NESTED"),
+    *("NEL-LIT", "NEL-METO", "MISC"),
+)
 
 
 def tsv(*lines: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from histeval.datasets.formats import headings
 from histeval.datasets.formats.base import ImportReport
-from histeval.datasets.formats.records import AuthorityList, LetterDocument, authority_entry
+from histeval.datasets.formats.records import AuthorityList, authority_entry
 from histeval.datasets.importing import persons_json
 from histeval.datasets.tables import Row, Table, split_cell
 from histeval.errors import DatasetError
@@ -102,20 +102,3 @@ class Collected:
             entries = [authority_entry(forms[0], forms[1:], dict([key]), kind) for key, forms in known.items()]
             lists.append(AuthorityList(name, entries, file, made=True))
         return lists
-
-
-def resolve(letter: LetterDocument, lists: Sequence[AuthorityList], report: ImportReport) -> None:
-    """Values that are identifiers of an authority (GND, VIAF ...) become the name that the list gives; reported."""
-    by_identifier: dict[tuple[str, str], str] = {}
-    for item in lists:
-        by_identifier |= item.by_identifier()
-    for values in letter.values.values():
-        for place, value in enumerate(values):
-            known = identifier(value)
-            if known is None:
-                continue
-            if known in by_identifier:
-                values[place] = by_identifier[known]
-                report.repair("identifiers read as the names they stand for", f"{letter.id}: {value[:80]}")
-            else:
-                report.note(f"{value[:80]} stands in no authority list and is kept as it is")

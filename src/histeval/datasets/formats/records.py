@@ -84,6 +84,7 @@ def dataset_files(items: Iterable[Item], name: str, options: Options, report: Im
     letters, lists = split(items)
     if not letters:
         raise DatasetError("holds no letter", file=report.path)
+    resolve(letters, lists, report)
     files: dict[str, str] = {}
     for authority in lists:
         files[f"ground_truths/{authority.name}.json"] = json_text(authority.entries)
@@ -102,6 +103,35 @@ def dataset_files(items: Iterable[Item], name: str, options: Options, report: Im
     if "ground_truths/letters.jsonl" in files:
         toml += '\n[truth]\nfile = "ground_truths/letters.jsonl"\n'
     return {**files, "dataset.toml": toml}
+
+
+def resolve(letters: Sequence[LetterDocument], lists: Sequence[AuthorityList], report: ImportReport) -> None:
+    """Truth names an entry of an authority list by its name: values that are its identifier (GND, VIAF ...), or a form
+    that only this entry has, become the name, and that is reported."""
+    by_identifier: dict[tuple[str, str], str] = {}
+    forms: dict[str, dict[str, set[str]]] = {}
+    for item in lists:
+        by_identifier |= item.by_identifier()
+        owners = forms.setdefault(item.name, {})
+        for entry in item.entries:
+            given = entry.get("alternateName") or []
+            for form in {entry["name"], *([given] if isinstance(given, str) else given)}:
+                owners.setdefault(str(form), set()).add(entry["name"])
+    for letter in letters:
+        kinds = {item.name: item for item in letter.fields}
+        for name, values in letter.values.items():
+            owners = forms.get((kinds[name].authority if name in kinds else None) or "", {})
+            for place, value in enumerate(values):
+                known = identifier(value)
+                found = owners.get(value, set())
+                if known in by_identifier:
+                    values[place] = by_identifier[known]
+                    report.repair("identifiers read as the names they stand for", f"{letter.id}: {value[:80]}")
+                elif known is not None:
+                    report.note(f"{value[:80]} stands in no authority list and is kept as it is")
+                elif len(found) == 1 and value not in found:
+                    values[place] = next(iter(found))
+                    report.repair("forms of a name read as the name", f"{letter.id}: {value[:80]}")
 
 
 def split(items: Iterable[Item]) -> tuple[list[LetterDocument], list[AuthorityList]]:

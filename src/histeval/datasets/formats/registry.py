@@ -83,6 +83,7 @@ _METADATA = (
                     Option("separator", "", "between values in a cell; found where it is not named"),
                     Option("dates", "day_first", "how 03/04/1890 is read", ("day_first", "month_first", "keep")),
                     Option("sheet", "", "of a workbook"),
+                    Option("others", "keep", "columns that are not mapped", ("keep", "leave_out")),
                     Option("signed", "", "the column that says TRUE or FALSE"),
                     Option("attributes", "", "columns that describe a letter, with commas between"),
                     Option("encoding", "", "of CSV files that are not UTF-8, such as windows-1252"))),

@@ -21,7 +21,6 @@ from histeval.datasets.formats.authority_tables import (
     authority_from_table,
     is_authority,
     list_name,
-    resolve,
 )
 from histeval.datasets.formats.base import ImportReport, Options, Source
 from histeval.datasets.formats.json_lines import first_object
@@ -79,9 +78,10 @@ def sniff(source: Source) -> bool:
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Item]:
     """The letters and authority lists in some files.
 
-    Options: `columns` (field to heading, or to a table with column, kind, authority, separator, identifiers), `id` (the
-    column of ids), `prefix`, `separator` (between values in a cell), `dates` (day_first, month_first, keep), `sheet`,
-    `signed`, `attributes` (headings of what describes a letter), `encoding` (of CSV files).
+    Options: `columns` (field to heading, or to a table with column, kind, authority, separator, identifiers), `others`
+    (columns that the mapping does not name: keep, unless a dataset.toml names the fields), `id` (the column of ids),
+    `prefix`, `separator` (between values in a cell), `dates` (day_first, month_first, keep), `sheet`, `signed`,
+    `attributes` (headings of what describes a letter), `encoding` (of CSV files).
     """
     letters: list[LetterDocument] = []
     lists: list[AuthorityList] = []
@@ -99,8 +99,6 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
                 lists += made
     known, merged = split(_merged(lists))
     assert not known
-    for letter in letters:
-        resolve(letter, merged, report)
     yield from _with_authorities(letters, merged)
     yield from merged
 
@@ -179,7 +177,10 @@ def map_columns(table: Table, options: Options) -> Mapped:
     signed = _heading(table, options, "signed", headings.SIGNED, used)
     attributes = _attribute_columns(table, options, {*used, identifier, signed})
     rest = [h for h in table.columns if h and h not in {*used, *attributes.values(), identifier, signed}]
-    left_out = [heading for heading in rest if asked or heading == "transkribus_id"]
+    others = options.get("others", "leave_out" if options.get("fields") else "keep")
+    if others not in ("keep", "leave_out"):
+        raise UsageError(f"the option others takes keep or leave_out, not {others!r}")
+    left_out = [heading for heading in rest if others == "leave_out" or heading == "transkribus_id"]
     taken = {column.field.name for column in columns}
     for heading in rest:
         if heading in left_out:
