@@ -31,6 +31,7 @@
   function sides(row) {
     const side = (text, which) => {
       if (text === null) return make("span", { class: "soft", "aria-label": "nothing" }, "—");
+      if (!text.trim()) return make("span", { class: "soft" }, "(empty)");
       if (!row.diff) return historical("bdi", text);
       const parts = row.diff.map(([expected, found, changed]) => {
         const part = which ? found : expected;
@@ -50,7 +51,7 @@
         if (!place) {
           const [tp, fp, fn] = field.counts;
           line.append(make("th", { scope: "rowgroup", rowspan: rows.length + (field.more ? 1 : 0) }, field.title,
-            make("span", { class: "counts" }, `${tp} TP · ${fp} FP · ${fn} FN`), field.headline ? null : make("span", { class: "counts" }, "not in the headline F1")));
+            make("span", { class: "counts" }, `${tp}\u00a0TP · ${fp}\u00a0FP · ${fn}\u00a0FN`), field.headline ? null : make("span", { class: "counts" }, "not in the headline F1")));
         }
         if (!row) {
           line.append(make("td", { class: "soft", colspan: 3 }, "nothing on either side"));

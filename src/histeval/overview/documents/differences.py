@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from histeval.overview.page import clean
@@ -37,20 +37,50 @@ def differences(reference: str, hypothesis: str, elsewhere: Elsewhere | None = N
 def segments(alignment: Alignment, elsewhere: Elsewhere | None = None) -> list[Segment]:
     """The equal and changed stretches of an alignment in order; joined they give both texts back.
 
+    By word, words that were only replaced stand one by one, and the white space after a changed stretch is no part of
+    it.
+
     >>> segments(align("Vnd so", "und so"))
     [('V', 'u', {'u_v': 1}), ('nd so', 'nd so', {})]
+    >>> segments(align("Vnd daſz so", "und das so", "word"))[:3]
+    [('Vnd', 'und', {'u_v': 1}), (' ', ' ', {}), ('daſz', 'das', {'recognition': 1})]
     """
     explained = iter(explain(alignment, elsewhere))
+    changes = alignment.changes()
     found: list[Segment] = []
     for run in alignment.runs():
-        causes: Causes = {} if run.tag == "equal" else next(explained).causes
-        found.append((*alignment.slices(run), causes))
+        one, other = alignment.slices(run)
+        if run.tag == "equal":
+            found.append((one, other, {}))
+        elif alignment.unit != "word":
+            found.append((one, other, next(explained).causes))
+        else:
+            found.extend(_by_word(one, other, next(explained).causes, next(changes)))
     # By word, a text of nothing but white space has no block.
     if alignment.reference.isspace() and not any(one for one, _, _ in found):
         found.insert(0, (alignment.reference, "", {}))
     if alignment.hypothesis.isspace() and not any(other for _, other, _ in found):
         found.insert(0, ("", alignment.hypothesis, {}))
     return found
+
+
+def _by_word(one: str, other: str, causes: Causes, pairs: Sequence[tuple[str, str]]) -> Iterator[Segment]:
+    """A changed run of words, cut into single ones where each was replaced by one other."""
+    whole = len(pairs) == 1 or not all(mine and theirs for mine, theirs in pairs)
+    for mine, theirs in [(one, other)] if whole else pairs:
+        part = causes if whole else _only(align(mine, theirs, "word"))
+        bare, their_bare = mine.rstrip(), theirs.rstrip()
+        yield bare, their_bare, part
+        if len(bare) < len(mine) or len(their_bare) < len(theirs):
+            yield mine[len(bare) :], theirs[len(their_bare) :], {}
+
+
+def _only(alignment: Alignment) -> Causes:
+    """The causes of an alignment of one word each."""
+    found: Counter[str] = Counter()
+    for run in explain(alignment):
+        found.update(run.causes)
+    return dict(found)
 
 
 def _drawn(alignment: Alignment, elsewhere: Elsewhere | None) -> dict[str, Any]:

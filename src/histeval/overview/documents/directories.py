@@ -115,7 +115,7 @@ def _side(one: Placed | None, text: str) -> list[str] | None:
     if one is None:
         return None
     words = text[one.start : one.end] if 0 <= one.start < one.end else "(no place in the text)"
-    return [short(one.type, 60), f"level {one.level}", _shown(short(words))]
+    return [short(one.type, 60), f"level {one.level}", short(_shown(words))]
 
 
 def _why(one: Placed | None, other: Placed | None) -> str:

@@ -133,7 +133,7 @@ def _row(
         "label": word,
         "why": short(why),
     }
-    if expected and found and expected != found and max(len(expected), len(found)) < 300:
+    if partner and expected and found and max(len(expected), len(found)) < 300:
         pieces = diff(expected, found)
         parts = [part for piece in pieces for part in (piece.parts or (piece,))]
         # Where next to nothing is the same, marks on every letter would only disturb.
