@@ -10,6 +10,7 @@ labels (the chunks of CoNLL-2003, beside parts of speech), the very last one is 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,19 +54,21 @@ class _File:
 
 
 def sniff(source: Source) -> bool:
-    """Whether the first lines have one number of columns, the last of them labels."""
+    """Whether a file is named as such files are, or most of its first lines have one number of columns, labels among
+    them."""
+    if source.suffix in (".conll", ".bio", ".iob", ".iob2"):
+        return True
     rows: list[list[str]] = []
     for line in table.head_lines(source):
-        if not line.strip() or line.startswith(("-DOCSTART-", "# ", "<", "{", "[")):
-            continue
-        rows.append(_cells(line, "\t" in line))
-    if rows and (rows[0][0].lower() in _TOKEN_NAMES or rows[0][-1].lower().startswith(("ner", "tag", "label"))):
+        if line.strip() and not line.startswith(("-DOCSTART-", "# ", "#\t", "<", "{", "[")):
+            rows.append(_cells(line, "\t" in line))
+    if rows and (rows[0][0].lower() in _TOKEN_NAMES or _LABEL_NAME.fullmatch(rows[0][-1])):
         rows = rows[1:]
-    widths = {len(row) for row in rows if row[0] != "#"}
-    if len(widths) != 1 or min(widths) < 2:
+    width, often = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+    if width < 2 or often * 5 < len(rows) * 4:
         return False
-    width = min(widths)
-    return any(table.looks_like_tags([row[place] for row in rows if len(row) == width]) for place in range(1, width))
+    columns = list(zip(*(row for row in rows if len(row) == width), strict=True))
+    return any(map(table.looks_like_tags, columns[1:])) or columns[-1].count("O") * 3 > often
 
 
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[EntryDocument]:
