@@ -1,7 +1,7 @@
 """Entities: Histeval beside seqeval and nervaluate, in one run on the same generated sentences.
 
 Alone: `python benchmarks/entities.py [SENTENCES]`, 100 000 by default. Peers are optional: one that is not installed
-gives a row without figures. Medians of five, of three for peers that take ten seconds and more.
+gives a row without figures. Medians of five.
 """
 
 from __future__ import annotations
@@ -70,8 +70,6 @@ def compared(
             others.append(took)
             if equal and abs(result - other) > 1e-12:
                 raise AssertionError(f"{what}: {result} is not {other}")
-            if took > 10:
-                runs = 3
     row |= {"ours_seconds": median(mine), "runs": runs}
     if others:
         row |= {"peer_seconds": median(others), "ratio": median(others) / median(mine)}

@@ -1,0 +1,1 @@
+"""Histeval measured beside its peers: `python -m benchmarks`."""
