@@ -36,7 +36,7 @@ def hostile_letters(tmp_path: Path) -> Pages:
     }
     persons = [{"name": ATTACK, "alternateName": [ATTACK * 3]}]
     dataset = write_letters(tmp_path / "data", {name: letter}, persons)
-    answers = {
+    answers: dict[str, dict[str, Any]] = {
         "attack": {"record": {"send_date": ATTACK, "sender_persons": [ATTACK, LINE], "receiver_persons": [ATTACK]}},
         "text": {"text": ATTACK + LINE},
         "error": {"error": ATTACK},
@@ -120,7 +120,12 @@ def open_page(browser: Any, file: Path, fragment: str = "") -> tuple[Any, list[s
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: said.append("dialog") or dialog.dismiss())
+
+    def refuse(dialog: Any) -> None:
+        said.append("dialog")
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
     page.goto(file.resolve().as_uri() + fragment)
     page.wait_for_function("document.querySelector('#answer').childElementCount > 0")
     return page, said
