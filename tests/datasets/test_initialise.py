@@ -131,6 +131,20 @@ def test_an_import_fills_what_waits(tmp_path: Path) -> None:
     assert dataset.documents["0003_harbour"].truth is None
 
 
+def test_letters_that_are_imported_count_before_the_table_to_fill_in(tmp_path: Path) -> None:
+    folder = scans(tmp_path / "scans")
+    initialise("letters", folder)
+    table = tmp_path / "letters.csv"
+    table.write_text("document,send_date,sender_persons\nbox_1,1890-01-02,None\n", "utf-8")
+    import_dataset("letters", [table], folder)
+    dataset = load_dataset("letters", folder)
+    assert {key: document.truth is None for key, document in dataset.documents.items()} == {
+        "box_1": False,
+        "box_2": True,
+    }
+    assert [fault.file for fault in check("letters", folder) if "letters.csv" in fault.what] == []
+
+
 def test_an_export_beside_the_images_is_pointed_out(tmp_path: Path) -> None:
     folder = scans(tmp_path / "scans")
     (folder / "page").mkdir()

@@ -250,12 +250,11 @@ def _letters_toml(name: str, images_in: str) -> str:
         lines.append(f"images = {toml_text(images_in)}")
     lines += [
         "",
+        "# The truth is ground_truths/letters.csv: a letter a row, | between several values of a cell, None where a",
+        "# letter has none. The persons are ground_truths/persons.csv: a name, and in alternateName every other form",
+        "# of it, with commas between. Files that `histeval import` makes (.json) count before these tables.",
         "[truth]",
-        'file = "ground_truths/letters.csv"   # one letter a row; | between several values, None where there is none',
         'id = "document"',
-        "",
-        "[authorities]",
-        'persons = "ground_truths/persons.csv"   # name, and in alternateName every other form, with commas between',
         "",
         "# What is asked of each letter. headline = true: it counts in the F1 that ranks.",
     ]

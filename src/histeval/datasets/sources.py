@@ -99,8 +99,9 @@ def _file(path: Path, name: str) -> Source:
 def _archive(path: Path) -> Iterator[Source]:
     """The files in a zip archive. Each is unpacked when it is read, up to the size that the archive gives for it."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
+        # Open as long as a source of it lives: reading the directory anew for each of many files would take long.
+        archive = zipfile.ZipFile(path)
+        members = [member for member in archive.infolist() if not member.is_dir()]
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as fault:
         words = reason(fault) if isinstance(fault, OSError) else "it is damaged or no zip archive"
         raise DatasetError(f"cannot be read: {words}", file=shown(path), remedy="Export it again") from None
@@ -121,15 +122,15 @@ def _archive(path: Path) -> Iterator[Source]:
         if member.filename in seen:
             raise DatasetError("stands twice in the archive", file=place, remedy="Export it again")
         seen.add(member.filename)
-        load = _unpacker(path, member, place)
+        load = _unpacker(archive, member, place)
         head = b"" if place.suffix.lower() in SUFFIXES else load(HEAD)
         yield Source(place, f"{path.stem}/{member.filename}", load, head)
 
 
-def _unpacker(path: Path, member: zipfile.ZipInfo, place: Path) -> Callable[..., bytes]:
+def _unpacker(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> Callable[..., bytes]:
     def load(limit: int | None = None) -> bytes:
         try:
-            with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+            with archive.open(member) as file:
                 # The size is what the archive says; more than that is a lie, and is not read.
                 data = file.read(member.file_size + 1 if limit is None else limit)
         except (OSError, zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, EOFError) as fault:

@@ -13,7 +13,8 @@ from histeval.datasets.base import Fault
 from histeval.datasets.checks.common import Faults, begin, line_of, read_json_text, read_records_on, read_table_on
 from histeval.datasets.checks.images import check_images
 from histeval.datasets.checks.persons import Person, check_inscribed, check_persons, compare_lists, read_persons
-from histeval.datasets.files import read_text
+from histeval.datasets.files import read_bytes, read_text
+from histeval.datasets.initialise import is_unfilled
 from histeval.datasets.layout import Folder, described
 from histeval.datasets.letters import (
     BOGUS,
@@ -86,7 +87,7 @@ def _letters(faults: Faults, folder: Folder, plan: Plan) -> list[Letter]:
         return _from_table(faults, source, plan)
     letters = _from_json(faults, source, plan, authority_names(folder))
     table = folder.truth / "letters.csv"
-    if source.is_dir() and table.is_file():
+    if source.is_dir() and table.is_file() and not is_unfilled(read_bytes(table)):
         _compare(faults, letters, _from_table(faults, table, plan), table)
     return letters
 

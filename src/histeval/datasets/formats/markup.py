@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import HEAD, ImportReport, Source
@@ -60,12 +61,13 @@ def root_tag(source: Source) -> tuple[str, str]:
     if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
         return "", ""
     parser = etree.XMLPullParser(("start",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    # What comes after the root may be malformed: the root is known all the same, and reading says what is wrong.
-    with suppress(etree.XMLSyntaxError, ValueError, LookupError):
-        parser.feed(head)
-    with suppress(etree.XMLSyntaxError, ValueError, LookupError):
-        for _, element in parser.read_events():
-            return split_tag(element.tag)
+    for start in range(0, len(head), 2048):
+        # What comes after the root may be malformed: the root is known all the same, and reading says what is wrong.
+        with suppress(etree.XMLSyntaxError, ValueError, LookupError):
+            parser.feed(head[start : start + 2048])
+        with suppress(etree.XMLSyntaxError, ValueError, LookupError):
+            for _, element in parser.read_events():
+                return split_tag(element.tag)
     return "", ""
 
 
@@ -92,8 +94,11 @@ def split_tag(tag: object) -> tuple[str, str]:
     >>> split_tag("{http://www.tei-c.org/ns/1.0}pb")
     ('http://www.tei-c.org/ns/1.0', 'pb')
     """
-    if not isinstance(tag, str):
-        return "", ""
+    return _split(tag) if isinstance(tag, str) else ("", "")
+
+
+@lru_cache(maxsize=1024)
+def _split(tag: str) -> tuple[str, str]:
     if tag.startswith("{"):
         namespace, _, name = tag[1:].partition("}")
         return namespace, name
