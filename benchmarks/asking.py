@@ -4,7 +4,7 @@
 
 PATH is the folder of the published data; every document carries the image of letter05. Each measurement is a process
 of its own, the two kinds take turns, and each is warmed up by some documents that are not counted. Also measured:
-the peak memory of `run_systems` for a fifth of the documents and for all of them.
+the peak memory of `run_systems` for half of the documents and for all of them.
 """
 
 from __future__ import annotations
@@ -170,13 +170,13 @@ def main() -> None:
                     rates[kind].append(options.documents / found["seconds"])
                     memory = max(memory, found["memory"]) if kind == "ours" else memory
                     print(f"{kind}: {rates[kind][-1]:.1f} documents a second, {found['memory']:.0f} MB at most")
-            small = measure("ours", image, options.documents // 5, options.connections)["memory"]
+            small = measure("ours", image, options.documents // 2, options.connections)["memory"]
         finally:
             server.terminate()
     own, alone = (statistics.median(rates[kind]) for kind in ("ours", "inspect"))
     print(f"histeval {own:.1f}, Inspect AI alone {alone:.1f} documents a second: ratio {own / alone:.2f}")
     print(
-        f"peak memory: {small:.0f} MB for {options.documents // 5}, {memory:.0f} MB for {options.documents} documents"
+        f"peak memory: {small:.0f} MB for {options.documents // 2}, {memory:.0f} MB for {options.documents} documents"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import inspect
 import platform
 import re
@@ -27,6 +28,9 @@ from histeval.tasks.base import FAILURES, Answer, Scorer, Task
 
 MANY = 256
 """Documents that a system working on many at once is given together; what they cost when killed."""
+
+SWEEP = 32
+"""Answers between two sweeps of Python's garbage."""
 
 Report = Callable[[Progress], None]
 Key = tuple[Document, int]
@@ -262,7 +266,7 @@ class _Job:
         priced = system_price(system) is not None
         meter = Meter(self.name, total, done, folder.spent, priced)
         meter.most = max((line.cost or 0.0 for line in folder.done.values()), default=0.0)
-        asked = 0
+        asked = swept = 0
         fault: str | None = None
         stopped: str | None = None
         if hasattr(system, "on_wait"):
@@ -286,6 +290,9 @@ class _Job:
                             folder.update(model=reply.model)
                         meter.count(reply.answer, _failure(scorer, reply.answer), line["state"] != AGAIN)
                     self._show(meter)
+                    if asked - swept >= SWEEP:
+                        swept = asked
+                        gc.collect(1)  # requests with their images lie in cycles, which Python would let pile up
         except SystemFault as error:
             fault = redact(str(error), folder.secrets)
         except _CostReached:
