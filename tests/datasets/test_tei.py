@@ -88,6 +88,12 @@ def test_a_note_that_runs_over_a_page_break() -> None:
     ]
 
 
+def test_places_of_notes_and_additions() -> None:
+    body = '<p>a <note place="inline">b</note> <add place="interlinear">c</add><add place="bottom">d</add></p>'
+    pages, report = read(tei(body))
+    assert folio_of(pages[0], {}, report) == {"folio": "", "text": "a b c", "addition1": "d"}
+
+
 def test_empty_lines_columns_and_empty_pages() -> None:
     assert lines('<pb n="1"/><p><lb/>eins<lb/><lb/>drei</p><pb n="2"/><p/>') == ["eins\n\ndrei", ""]
     pages, _ = read(tei('<pb n="1"/><cb n="a"/><p><lb/>a</p><cb n="b"/><p><lb/>b</p>'))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,7 @@ def import_(
     format: str | None = None,
     option: Pairs = None,
     images: bool = True,
+    report: Path | None = None,
 ) -> None:
     """Make a dataset, or answers, from files of other programs. What was repaired or left out is reported.
 
@@ -65,6 +67,8 @@ def import_(
         An option of the format, as NAME=VALUE (choice=edited, regions.header=folio). Can be repeated.
     images
         Copy page images that lie with the files into the dataset.
+    report
+        Write the whole report as JSON to this file: the id of everything that was repaired or left out.
     """
     from histeval.cli.options import pairs
     from histeval.datasets import load_dataset
@@ -81,12 +85,12 @@ def import_(
     if out is not None:
         if dataset is not None:
             raise UsageError("--dataset belongs to --answers")
-        _tell(import_dataset(name, source, out, format, options, with_images=images))
+        _tell(import_dataset(name, source, out, format, options, with_images=images), report)
         _next(f"histeval check {name} {out}")
         return
     assert answers is not None
     found = load_dataset(name, dataset) if dataset is not None else None
-    _tell(import_answers(name, source, answers, format, options, dataset=found))
+    _tell(import_answers(name, source, answers, format, options, dataset=found), report)
     _next(f"histeval score {name} {dataset or 'DATASET'} {answers}")
 
 
@@ -102,6 +106,7 @@ def export(
     option: Pairs = None,
     text: str | None = None,
     split: str | None = None,
+    report: Path | None = None,
 ) -> None:
     """Write a dataset, or answers to it, in a format of other programs. What the format cannot say is reported.
 
@@ -125,6 +130,8 @@ def export(
         directories: the text that was read.
     split
         directories: the part that is written.
+    report
+        Write the whole report as JSON to this file: the id of everything that the format cannot say.
     """
     from histeval.cli.options import open_dataset, pairs
     from histeval.datasets.transfer import export_dataset
@@ -137,10 +144,10 @@ def export(
     failed: list[str] = []
     if answers is not None:
         records, failed = _records(found, data, answers)
-    report = export_dataset(data, format, out, options, answers=records)
+    done = export_dataset(data, format, out, options, answers=records)
     if failed:
-        report.leave_out("an answer that is a failure", *failed)
-    _tell(report)
+        done.leave_out("an answer that is a failure", *failed)
+    _tell(done, report)
 
 
 def _records(task: Any, dataset: Any, answers: Path) -> tuple[dict[str, Any], list[str]]:
@@ -163,10 +170,13 @@ def _records(task: Any, dataset: Any, answers: Path) -> tuple[dict[str, Any], li
     return records, failed
 
 
-def _tell(report: ImportReport) -> None:
+def _tell(done: ImportReport, report: Path | None) -> None:
     from histeval.cli.show import console, plain
+    from histeval.datasets.files import atomic_write
 
-    for line in str(report).splitlines():
+    if report is not None:
+        atomic_write(report, json.dumps(done.as_json(), indent=2) + "\n")
+    for line in str(done).splitlines():
         console().print(plain(line), soft_wrap=True)
 
 

@@ -145,6 +145,19 @@ class ImportReport:
         if what not in self.notes:
             self.notes.append(what)
 
+    def as_json(self) -> dict[str, Any]:
+        """All of it, every id included."""
+        return {
+            "task": self.task,
+            "format": self.format,
+            "path": None if self.path is None else str(self.path),
+            self.verb: self.counts,
+            "repaired": self.repaired,
+            "left_out": self.left_out,
+            "lost": self.lost,
+            "notes": self.notes,
+        }
+
     def __str__(self) -> str:
         counts = ", ".join(f"{number} {kind}" for kind, number in self.counts.items()) or "nothing"
         place = f" in {shown(self.path)}" if self.path is not None else ""

@@ -33,7 +33,7 @@ _BLOCKS = frozenset(
 )
 """Elements that begin a line and end one."""
 _FOLIO = ("pagenum", "pagenumber", "folnum", "folio", "foliation", "folionum", "pagination", "pageno")
-_MARGINS = ("margin", "left", "right", "top", "bottom", "opposite", "overleaf", "foot", "outer", "inner", "interlinear")
+_MARGINS = ("margin", "left", "right", "top", "bottom", "opposite", "overleaf", "foot", "outer", "inner")
 _ORIGINAL = ("abbr", "orig", "sic", "am")
 _EDITED = ("expan", "reg", "corr", "ex")
 _LEFT_OUT = frozenset(("teiHeader", "figDesc", "facsimile", "standOff", "certainty", "respons", "index"))
@@ -225,7 +225,10 @@ class _Walker:
         self.aside(element, "page-number" if folded in _FOLIO else {"head": "header"}.get(folded, kind or "header"))
 
     def on_note(self, element: _Element) -> None:
-        self.aside(element, "marginalia" if self.in_margin(element) else "note")
+        if (element.get("place") or "").strip().casefold() in ("inline", "above", "below"):
+            self.inner(element)
+        else:
+            self.aside(element, "marginalia" if self.in_margin(element) else "note")
 
     def on_add(self, element: _Element) -> None:
         if self.in_margin(element):
@@ -235,7 +238,7 @@ class _Walker:
 
     def in_margin(self, element: _Element) -> bool:
         places = re.split(r"[\s_-]+", (element.get("place") or "").casefold())
-        return any(place.startswith(_MARGINS) for place in places if place) and "interlinear" not in places
+        return any(place.startswith(_MARGINS) for place in places if place)
 
     def on_del(self, element: _Element) -> None:
         if self.deleted:
