@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from docs_starting_tables import conll, spreadsheet
 from transcription_samples import (
     JPEG,
     edition,
@@ -106,4 +107,6 @@ MAKERS: dict[str, Maker] = {
     "escriptorium": escriptorium,
     "tei": tei,
     "scans": scans,
+    "conll": conll,
+    "spreadsheet": spreadsheet,
 }

@@ -39,7 +39,7 @@ def test_conll_2003_with_its_chunks() -> None:
         [("ORG", "Hafenamt"), ("MISC", "Basler Fahrt")], [("PER", "Petr Novák")], [("LOC", "Lyon")]
     ]  # fmt: skip
     assert documents[0].text == "Hafenamt # Basler Fahrt"
-    assert [d.attributes["source"] for d in documents] == ["1", "1", "2"]
+    assert [d.attributes["source"] for d in documents] == ["eng-1", "eng-1", "eng-2"]
     assert report.left_out == {"columns": ["eng.testb: column 2", "eng.testb: column 3"]}
     assert "eng.testb, level 1: tags read as IOB2" in report.notes
 

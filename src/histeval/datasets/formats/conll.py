@@ -252,7 +252,7 @@ def _documents(
         document.id = named or (file.source.stem if how == "file" else f"{prefix}{number}")
         document.file, document.line = file.source.path, first.line
         if how == "block" and max(file.groups) > 0:
-            document.attributes["source"] = f"{prefix}{file.groups[members[0]]}"
+            document.attributes["source"] = f"{file.source.stem}-{file.groups[members[0]]}"
         document.attributes.update(
             {
                 key.removeprefix("attribute "): value

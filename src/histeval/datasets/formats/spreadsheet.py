@@ -299,7 +299,7 @@ def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list
     for heading in mapped.left_out:
         report.leave_out("columns", f"{table.path.name}: {heading}")
     for column in mapped.columns:
-        if headings.folded(column.heading) != headings.folded(column.field.name):
+        if PUBLISHED_ID not in table.columns:
             report.note(f"column {column.heading} is read as {column.field.name} ({column.field.kind})")
     if not mapped.id:
         report.note(f"{table.path.name}: no column of ids is known, so letters are numbered by their row")

@@ -6,7 +6,6 @@ import datetime
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,7 +88,9 @@ def _check(data: bytes, source: Source) -> bool:
                         content += piece
                 if part.filename.lower().endswith((".xml", ".rels")):
                     formulas = _check_part(bytes(content), part.filename, source) or formulas
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, RuntimeError) as fault:
+    except DatasetError:
+        raise
+    except Exception as fault:  # zipfile raises errors of many kinds for damaged archives
         what = f"is no workbook: {fault}"
         raise DatasetError(what, file=source.path, remedy="Save it again as .xlsx") from None
     return formulas
