@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from histeval.datasets import iiif
 from histeval.datasets.iiif import fetch_images, read_manifest
 from histeval.errors import DatasetError, HistevalError, OutputError, UsageError
+from support import examples
 from transcription_samples import JPEG
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(16) + b"IEND\xaeB`\x82"
@@ -298,6 +301,42 @@ def test_faulty_manifests_are_one_sentence(name: str, library: Library, tmp_path
         fetch_images(url, tmp_path / "book")
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.rglob("*.jpg"))
+
+
+KEYS = st.sampled_from(
+    ("items", "sequences", "canvases", "images", "resource", "service", "@id", "id", "label", "body", "type", "width")
+)
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5), st.just("https://x.example/a")),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)),
+    max_leaves=25,
+)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(st.dictionaries(KEYS, VALUES), st.data())
+def test_any_json_is_read_or_refused_in_one_sentence(value: dict[str, Any], data: st.DataObject) -> None:
+    if data.draw(st.booleans()):
+        # a right manifest with one part replaced by something else
+        parts: list[Any] = []
+        known = data.draw(st.sampled_from((version_2, version_3)))("https://x.example")
+        waiting: list[Any] = [known]
+        while waiting:
+            part = waiting.pop()
+            inner = list(part.items()) if isinstance(part, dict) else list(enumerate(part))
+            parts += [(part, key) for key, _ in inner]
+            waiting += [member for _, member in inner if isinstance(member, (dict, list))]
+        part, key = data.draw(st.sampled_from(range(len(parts))).map(lambda number: parts[number]))
+        part[key] = data.draw(VALUES)
+        value = known
+    said = ""
+    try:
+        manifest = read_manifest("https://x.example/m.json", json.dumps(value).encode())
+    except DatasetError as fault:
+        said = str(fault)
+    assert "\n" not in said
+    if not said:
+        assert all(canvas.image.startswith(("http://", "https://")) for canvas in manifest.canvases)
 
 
 def test_labels_never_become_names_of_files(library: Library, tmp_path: Path) -> None:
