@@ -10,6 +10,9 @@ from histeval.datasets.files import read_json
 from histeval.datasets.tables import Row, read_table
 from histeval.errors import DatasetError
 from histeval.tasks.description import AuthorityEntry
+from histeval.tasks.identifiers import SCHEMES, identifier
+
+_SCHEMES = frozenset(map(str.casefold, SCHEMES))
 
 
 def read_authority(path: Path, *, separator: str = ",") -> tuple[tuple[AuthorityEntry, ...], tuple[str, ...]]:
@@ -23,7 +26,8 @@ def read_authority(path: Path, *, separator: str = ",") -> tuple[tuple[Authority
 
 
 def entries_from_rows(rows: Sequence[Row], path: Path, separator: str = ",") -> tuple[AuthorityEntry, ...]:
-    """Entries from rows of persons.csv: several rows with one identifier are one person, named by the first.
+    """Entries from rows of persons.csv: several rows with one identifier are one person, named by the first. Columns
+    called GND, VIAF, Wikidata, GeoNames, ORCID or ISNI hold identifiers too.
 
     Names are kept as they stand, blanks included; so is an empty alternate name after a trailing separator.
     """
@@ -33,6 +37,10 @@ def entries_from_rows(rows: Sequence[Row], path: Path, separator: str = ",") -> 
         identifiers = {}
         if first.get("identifier_value").strip():
             identifiers[first.get("identifier_propertyID").strip() or "identifier"] = first.get("identifier_value")
+        for column, cell in first.cells.items():
+            known = identifier(cell, column) if column.casefold() in _SCHEMES else None
+            if known is not None:
+                identifiers.setdefault(*known)
         entries.append(AuthorityEntry(first.get("name"), alternate_names(first, separator), identifiers))
     return tuple(entries)
 
@@ -62,7 +70,8 @@ def alternate_names(row: Row, separator: str = ",") -> tuple[str, ...]:
 
 
 def entries_from_json(path: Path) -> tuple[tuple[AuthorityEntry, ...], tuple[str, ...]]:
-    """Entries from schema.org JSON: a list of objects with name, alternateName and identifier (or a `@graph`)."""
+    """Entries from schema.org JSON: a list of objects with name, alternateName and identifier (or a `@graph`);
+    addresses of authorities under sameAs and @id are identifiers too."""
     value, not_numbers = read_json(path)
     if isinstance(value, dict):
         value = value.get("@graph", [value] if "name" in value else None)
@@ -79,7 +88,13 @@ def entries_from_json(path: Path) -> tuple[tuple[AuthorityEntry, ...], tuple[str
         alternates = [alternates] if isinstance(alternates, str) else alternates or []
         if not isinstance(alternates, list) or not all(isinstance(name, str) for name in alternates):
             raise DatasetError("has an alternateName that is not a list of texts", file=path, item=where)
-        entries.append(AuthorityEntry(item["name"], tuple(alternates), _identifiers(item.get("identifier"))))
+        identifiers = _identifiers(item.get("identifier"))
+        same = item.get("sameAs")
+        for address in (*(same if isinstance(same, list) else [same]), item.get("@id")):
+            known = identifier(address) if isinstance(address, str) else None
+            if known is not None:
+                identifiers.setdefault(*known)
+        entries.append(AuthorityEntry(item["name"], tuple(alternates), identifiers))
     notes = (f"{path.name}: {not_numbers} bare NaN read as null",) if not_numbers else ()
     return tuple(entries), notes
 
