@@ -437,6 +437,46 @@ def test_keys_in_settings_stay_out_of_the_folder(letters: Dataset, serve: Any, t
     assert read_run(tmp_path / "run")["settings"] == {"base_url": server.url + "/v1"}
 
 
+def test_keys_deep_in_settings_stay_out_too(letters: Dataset, serve: Any, tmp_path: Path) -> None:
+    serve()
+    settings = {"extra_headers": {"X-Team": "palaeography", "X-Api-Key": "deep-secret-value"}}
+    result = ask(part(letters, 2), tmp_path / "run", settings=settings)
+    assert result.complete
+    assert read_run(tmp_path / "run")["settings"] == {"extra_headers": {"X-Team": "palaeography"}}
+    assert "deep-secret-value" not in written(tmp_path)
+
+
+def test_batches_are_asked_for_and_priced_by_half(
+    letters: Dataset, serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inspect AI fills the batches; here it is only seen that it is told to, and that all documents wait together."""
+    from inspect_ai.model import Model, ModelOutput, ModelUsage
+
+    waiting: list[int] = []
+
+    async def generate(self: Model, messages: Any, *, config: Any) -> ModelOutput:
+        import asyncio
+
+        assert config.batch is True
+        waiting.append(1)
+        while len(waiting) < 50:  # a batch is sent when all are there
+            await asyncio.sleep(0.01)
+        output = ModelOutput.from_content("gpt-5", "{}")
+        output.usage = ModelUsage(input_tokens=1000, output_tokens=100, total_tokens=1100)
+        return output
+
+    serve()
+    monkeypatch.setattr(Model, "generate", generate)
+    result = ask(part(letters, 50), tmp_path / "run", "openai-api/local/gpt-5", batch=True, max_cost=1.0)
+    assert result.asked == 50
+    assert result.cost == pytest.approx(50 * (1000 * 1.25 + 100 * 10) / 2e6)
+    assert read_run(tmp_path / "run")["settings"] == {"batch": True}
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[[price]]\nmodel = "openai-api/local/gpt-5"\ninput = 1.0\noutput = 1.0\n')
+    with pytest.raises(UsageError, match="through a batch interface is unknown"):
+        ask(part(letters, 50), tmp_path / "o", "openai-api/local/gpt-5", batch=True, max_cost=1.0, prices=prices)
+
+
 class Outside:
     """A system as somebody else would write it; it fails on one document and knows nothing of another."""
 

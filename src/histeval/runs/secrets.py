@@ -28,6 +28,7 @@ def is_secret_name(name: str) -> bool:
     >>> is_secret_name("OPENAI_API_KEY"), is_secret_name("api_key"), is_secret_name("max_tokens")
     (True, True, False)
     """
+    name = name.replace("-", "_")  # headers are written with hyphens
     return bool(_SECRET_NAME.search(name)) and not re.search(r"(?i)(max|reasoning|input|output|total)_tokens", name)
 
 

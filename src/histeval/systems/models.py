@@ -13,7 +13,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -100,17 +100,13 @@ class LanguageModel:
     @property
     def settings(self) -> dict[str, Any]:
         """What two commands must agree on to be one run; keys are left out."""
-        own = {key: value for key, value in self._own.items() if not is_secret_name(key)}
-        if "model_args" in own:
-            own["model_args"] = {key: value for key, value in own["model_args"].items() if not is_secret_name(key)}
-        return {**self._generation, **own, **({"batch": True} if self.request.batch else {})}
+        shown: dict[str, Any] = _shown({**self._generation, **self._own})
+        return {**shown, **({"batch": True} if self.request.batch else {})}
 
     @property
     def secrets(self) -> list[str]:
         """Keys that came in with the settings."""
-        arguments = self._own.get("model_args") or {}
-        found = [value for source in (self._own, arguments) for key, value in source.items() if is_secret_name(key)]
-        return [str(value) for value in found]
+        return list(_hidden({**self._generation, **self._own}))
 
     @property
     def about(self) -> dict[str, Any]:
@@ -209,7 +205,7 @@ class LanguageModel:
                 extra.update({"retries": retries} if retries else {})
                 return self._reply(document, repeat, output, time.monotonic() - asked, extra)
             if found.kind == "stop":
-                raise SystemFault(_sentence(self.name, found, self.secrets))
+                raise SystemFault(_sentence(found, self._known))
             if found.kind == "setting":
                 self._refuse(found.setting, found.words)
                 continue
@@ -340,11 +336,28 @@ class LanguageModel:
                 words = f"its model_args are wrong: {fault}"
             else:
                 words = _plain(str(fault)) or type(fault).__name__
-            raise SystemFault(redact(f"{self.name} cannot be asked: {words}", self._known)) from None
+            raise SystemFault(redact(f"cannot be asked: {words}", self._known)) from None
         client = getattr(model.api, "client", None)
         if client is not None and isinstance(getattr(client, "max_retries", None), int):
             client.max_retries = 0
         return model
+
+
+def _shown(value: Any) -> Any:
+    """Settings without what their names say is a key, however deep it lies (extra_headers, say)."""
+    if isinstance(value, Mapping):
+        return {str(key): _shown(item) for key, item in value.items() if not is_secret_name(str(key))}
+    return [_shown(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _hidden(value: Any) -> Iterator[str]:
+    """The keys that `_shown` leaves out."""
+    for key, item in value.items() if isinstance(value, Mapping) else ():
+        if is_secret_name(str(key)):
+            yield str(item)
+            yield str(item).rpartition(" ")[2]  # of "Bearer KEY"
+        else:
+            yield from _hidden(item)
 
 
 class _Listener(logging.Handler):
@@ -430,9 +443,9 @@ def _usage(output: ModelOutput) -> dict[str, int]:
     return {key: int(value) for key, value in counts.items() if value or key in always}
 
 
-def _sentence(name: str, fault: Fault, more: list[str]) -> str:
-    words = redact(fault.words, secret_values(more=more))
-    return f"{name}: {fault.why}" + (f" ({words})" if words else "")
+def _sentence(fault: Fault, known: tuple[str, ...]) -> str:
+    words = redact(fault.words, known)
+    return f"{fault.why} ({words})" if words else fault.why
 
 
 def _plain(text: str) -> str:

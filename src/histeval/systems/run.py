@@ -201,9 +201,16 @@ class _Job:
         """Ask, write, count."""
         system = open_system(self.name, self.request)
         self._check_pages(system)
-        if self.max_cost is not None and getattr(system, "cost", None) is not None and system_price(system) is None:
+        cost_of = getattr(system, "cost", None)
+        if (
+            self.max_cost is not None
+            and cost_of is not None
+            and cost_of({"input_tokens": 1, "output_tokens": 1}) is None
+        ):
+            how = " through a batch interface" if self.request.batch else ""
             raise UsageError(
-                f"the price of {self.name} is unknown, so that --max-cost cannot be kept; give its price with --prices"
+                f"the price of {self.name}{how} is unknown, so that --max-cost cannot be kept; "
+                "give its price with --prices"
             )
         try:
             if hasattr(system, "open"):
