@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,6 @@ import numpy as np
 
 from histeval.errors import MissingExtraError, ModelError
 from histeval.systems.taggers.decode import Chain, Scores
-
-Rows = Sequence[Sequence[Sequence[str]]]
-"""Features by text and token."""
 
 L2 = 0.3
 EPOCHS = 12
@@ -31,17 +28,25 @@ def library() -> Any:
     return pycrfsuite
 
 
-def fit(rows: Rows, labels: Sequence[Sequence[str]], path: Path, *, seed: int, epochs: int = EPOCHS) -> None:
+def fit(
+    features: Callable[[int], Sequence[Sequence[str]]],
+    labels: Sequence[Sequence[str]],
+    path: Path,
+    *,
+    seed: int,
+    epochs: int = EPOCHS,
+) -> None:
     """Fit a linear chain by stochastic gradient descent and write it to `path`.
 
-    crfsuite shuffles with C's rand(), which starts alike in a fresh process only; fits run in their own (`worker`).
-    `seed` decides the order in which texts are handed over.
+    `features` gives those of a text by its number; they are made one text after another, since those of all texts
+    would fill the memory. crfsuite shuffles with C's rand(), which starts alike in a fresh process only; fits run in
+    their own (`worker`). `seed` decides the order in which texts are handed over.
     """
     trainer = library().Trainer(algorithm="l2sgd", verbose=False)
-    order = list(range(len(rows)))
+    order = list(range(len(labels)))
     random.Random(seed).shuffle(order)
     for place in order:
-        trainer.append(rows[place], labels[place])
+        trainer.append(features(place), labels[place])
     trainer.set_params({"c2": L2, "max_iterations": epochs, "feature.possible_transitions": True})
     trainer.train(str(path))
 

@@ -76,6 +76,24 @@ def _classes(token: str) -> tuple[str, ...]:
     return (*(("street",) if bare in STREET_WORDS else ()), *(("title",) if bare in TITLE_WORDS else ()))
 
 
+@lru_cache(maxsize=1 << 15)
+def _seen_from(token: str) -> tuple[tuple[str, ...], ...]:
+    """What a token adds to the features of its neighbours, by how far it stands from them (from -WINDOW to WINDOW)."""
+    word, form = token.lower(), shape(token)
+    found: list[tuple[str, ...]] = []
+    for step in range(-WINDOW, WINDOW + 1):
+        features = [f"w{step:+d}={word}", f"s{step:+d}={form}"]
+        if -2 <= step <= 2:
+            features += (f"q{step:+d}={word[-3:]}", f"p{step:+d}={word[:3]}")
+            features += [f"{name}{step:+d}" for name in _classes(token)]
+        found.append(tuple(features))
+    return tuple(found)
+
+
+_EDGES = [f"edge{step:+d}" for step in range(-WINDOW, WINDOW + 1)]
+_STEPS = [step for step in range(-WINDOW, WINDOW + 1) if step]
+
+
 class _Segments:
     """The runs of tokens between separators, and for each token the number of its segment."""
 
@@ -141,12 +159,7 @@ def crf_features(tokens: Sequence[str], breaks: Sequence[bool], words_of: Lexico
     if count:
         whole += ("first=" + words[0], "firstshape=" + shapes[0])
     lexical = [words_of.get(word, _NOT_IN_LEXICON) for word in words]
-    # The same strings serve every token of the window around a word.
-    around = {
-        step: ([f"w{step:+d}={word}" for word in words], [f"s{step:+d}={form}" for form in shapes])
-        for step in range(-WINDOW, WINDOW + 1)
-        if step
-    }
+    seen = [_seen_from(token) for token in tokens]
     rows = []
     for place in range(count):
         found = list(_of_word(tokens[place]))
@@ -160,16 +173,12 @@ def crf_features(tokens: Sequence[str], breaks: Sequence[bool], words_of: Lexico
         )
         found += _anchor("digit", place, digits)
         found += _anchor("head", place, heads)
-        for step, (near_words, near_shapes) in around.items():
+        for step in _STEPS:
             other = place + step
             if 0 <= other < count:
-                found += (near_words[other], near_shapes[other])
-                if -2 <= step <= 2:
-                    word = words[other]
-                    found += (f"q{step:+d}={word[-3:]}", f"p{step:+d}={word[:3]}")
-                    found += [f"{name}{step:+d}" for name in _classes(tokens[other])]
+                found += seen[other][step + WINDOW]
             else:
-                found.append(f"edge{step:+d}")
+                found.append(_EDGES[step + WINDOW])
         if place:
             found += (f"bi-={words[place - 1]}|{words[place]}", f"sb-={shapes[place - 1]}|{shapes[place]}")
         if place + 1 < count:

@@ -33,6 +33,7 @@ _RUN = re.compile(r"(.)\1{2,}")
 _LOOK_ALIKES = str.maketrans({"1": "l", "i": "l", "j": "l", "|": "l", "0": "o", "5": "s", "ſ": "f", "8": "b", "¬": "-"})
 
 
+@lru_cache(maxsize=1 << 16)
 def shape(word: str) -> str:
     """Letters as X and x, digits as 9, runs shortened to two.
 

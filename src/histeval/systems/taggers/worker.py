@@ -113,8 +113,14 @@ def _perform_crf(folder: Path, job: dict[str, Any]) -> None:
     from histeval.systems.taggers.features import crf_features, lexicon
 
     words_of = lexicon(job["words"], job["kinds"])
-    rows = [crf_features(words, breaks, words_of) for words, breaks in zip(job["words"], job["breaks"], strict=True)]
-    crf.fit(rows, job["labels"], folder / CRF, seed=job["seed"], epochs=job["epochs"] or crf.EPOCHS)
+    words, breaks = job["words"], job["breaks"]
+    crf.fit(
+        lambda text: crf_features(words[text], breaks[text], words_of),
+        job["labels"],
+        folder / CRF,
+        seed=job["seed"],
+        epochs=job["epochs"] or crf.EPOCHS,
+    )
     (folder / LEXICON).write_text(json.dumps(words_of, ensure_ascii=True), encoding="ascii")
 
 
