@@ -1,4 +1,5 @@
-"""Answers in columns: a token a line with its labels at level 1 and level 2, an empty line between documents.
+"""Answers in columns: a token a line with its labels at level 1 and level 2 (or one label, of a flat tagger), an
+empty line between documents.
 
 A line `# document = ID` before a block names its document; without any such line the blocks are the dataset's
 documents in order. A `#` that is itself a token has further columns and is kept.
@@ -41,7 +42,11 @@ def read_columns(place: Path, dataset: Dataset) -> AnswerSet:
             what = f"has {len(columns)} columns, not a token, its label at level 1 and its label at level 2"
             raise AnswersError(what, file=place, line=number)
         else:
-            rows.append((*columns, "O") if len(columns) == 2 else columns)
+            if rows and len(rows[0]) != len(columns):
+                raise AnswersError(
+                    f"has {len(columns)} columns, the lines before it {len(rows[0])}", file=place, line=number
+                )
+            rows.append(columns)
     documents = list(dataset.documents)
     if all(known is None for known, _ in blocks):
         if len(blocks) != len(documents):
@@ -54,6 +59,6 @@ def read_columns(place: Path, dataset: Dataset) -> AnswerSet:
             raise AnswersError("has documents with and without a name", file=place)
         if (known, 0) in answers:
             raise AnswersError(f"answers the document {known!r} a second time", file=place)
-        record = dict(zip(("tokens", "level1", "level2"), map(list, zip(*rows, strict=True)), strict=True))
+        record = dict(zip(("tokens", "level1", "level2"), map(list, zip(*rows, strict=True)), strict=False))
         answers[known, 0] = Answer(known, record=record)
     return AnswerSet(str(place), answers)
