@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from samples import RIGHT, write_answers, write_letters
 
 from histeval.datasets import Dataset, load_dataset
 from histeval.errors import AnswersError
 from histeval.runs import open_answers, score
+from samples import RIGHT, write_answers, write_letters
 
 
 @pytest.fixture
@@ -28,7 +28,11 @@ ERAS = {
     "March 2025, a text": lambda record: {"response_text": json.dumps(record), "execution_time": "2025-03-05T10:00:00"},
     "September 2025": lambda record: {"response_text": json.dumps(record), "raw": {}, "usage": {"input_tokens": 7}},
     "migrated, an object": lambda record: {"text": "", "parsed": record, "finish_reason": "stop"},
-    "migrated, a text": lambda record: {"text": json.dumps(record), "duration": 1.0, "timestamp": "2025-04-01T14:38:00"},
+    "migrated, a text": lambda record: {
+        "text": json.dumps(record),
+        "duration": 1.0,
+        "timestamp": "2025-04-01T14:38:00",
+    },
     "November 2025": lambda record: {
         "text": json.dumps(record),
         "parsed": {"metadata": {**record, "document_number": "letter01"}},
@@ -63,7 +67,9 @@ def test_an_error_of_a_published_run_is_a_failure(dataset: Dataset, tmp_path: Pa
 
 def test_the_subset_of_a_published_run_comes_from_the_tests_file(dataset: Dataset, tmp_path: Path) -> None:
     table = dataset.path.parent / "benchmarks_tests.csv"
-    table.write_text('id,rules\nT0900,"{""skip_signatures"": true, ""skip_non_signatures"": false}"\n', encoding="utf-8")
+    table.write_text(
+        'id,rules\nT0900,"{""skip_signatures"": true, ""skip_non_signatures"": false}"\n', encoding="utf-8"
+    )
     folder = tmp_path / "T0900"
     for document, record in RIGHT.items():
         request(folder, document, text=json.dumps(record))

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from samples import RIGHT, write_answers, write_letters
 
 from histeval.datasets import Dataset, load_dataset
 from histeval.errors import UsageError
-from histeval.runs import Selection, compare_scores, score, score_paths
+from histeval.runs import compare_scores, score, score_paths
 from histeval.tasks import get_task
+from samples import RIGHT, write_answers, write_letters
 
 
 @pytest.fixture
@@ -105,9 +105,20 @@ def test_unknown_answers_are_counted_in_a_note(dataset: Dataset) -> None:
 def test_json_is_never_nan_and_holds_the_contract(dataset: Dataset) -> None:
     value = score("letters", dataset, RIGHT, protocol="corrected").as_json(per_document=True)
     again = json.loads(json.dumps(value, allow_nan=False))
-    for key in (
-        "run task dataset protocol signature documents failed units suspect metrics counts per_document".split()
-    ):
+    for key in [
+        "run",
+        "task",
+        "dataset",
+        "protocol",
+        "signature",
+        "documents",
+        "failed",
+        "units",
+        "suspect",
+        "metrics",
+        "counts",
+        "per_document",
+    ]:
         assert key in again
     assert set(again["per_document"]["letter01"]) >= {"counts", "failure", "fields"}
     assert set(again["metrics"]["f1_macro"]) == {"value", "low", "high"}
