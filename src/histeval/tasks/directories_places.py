@@ -46,11 +46,11 @@ def anchor(answer: str, text: str) -> Anchors:
 
     places = [-1] * len(answer)
     equal = 0
-    for tag, first, last, start, end in Levenshtein.opcodes(answer, text):
-        if tag in ("equal", "replace"):
-            places[first:last] = range(start, end)
-        if tag == "equal":
-            equal += sum(not sign.isspace() for sign in text[start:end])
+    for block in Levenshtein.opcodes(answer, text):
+        if block.tag in ("equal", "replace"):
+            places[block.src_start : block.src_end] = range(block.dest_start, block.dest_end)
+        if block.tag == "equal":
+            equal += sum(not sign.isspace() for sign in text[block.dest_start : block.dest_end])
     size = sum(not sign.isspace() for sign in text)
     return Anchors(places, equal / size if size else 1.0)
 
