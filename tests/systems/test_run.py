@@ -202,6 +202,16 @@ def test_retries_are_bounded_and_wait_as_asked(letters: Dataset, serve: Any, tmp
     assert "rate limit" in line["detail"]
 
 
+def test_a_rate_limit_slows_all_down(letters: Dataset, serve: Any, tmp_path: Path) -> None:
+    """A server that takes two requests at once and turns others away: in the end all are answered."""
+    server = serve(latency=0.03)
+    server.script = lambda document, attempt, number: Fault("status", 429) if server.active > 2 else None
+    result = ask(part(letters, 40), tmp_path / "run", max_connections=20, retries=8)
+    assert result.complete
+    assert set(server.served.values()) == {1}
+    assert sum(server.asked.values()) < 200
+
+
 @pytest.mark.parametrize(
     ("fault", "words"),
     [

@@ -180,6 +180,16 @@ class Provider(Exception):
         (400, "'temperature' must be 1", "setting", "setting temperature refused"),
         (422, "budget_tokens is not allowed", "setting", "setting reasoning_tokens refused"),
         (429, "Rate limit: 3 requests per minute, see your billing page", "passing", "rate limit"),
+        (
+            429,
+            "You exceeded your current quota, check plan and billing details. "
+            + "x" * 300
+            + " GenerateRequestsPerMinute",
+            "passing",
+            "rate limit",
+        ),
+        (429, "You exceeded your current quota. Please retry in 31.5s.", "passing", "rate limit"),
+        (429, "You exceeded your current quota, please check your plan and billing details.", "stop", NO_CREDIT),
         (500, "oops", "passing", "provider error 500"),
         (529, "overloaded", "passing", "provider error 529"),
         (408, "slow", "passing", "provider error 408"),
@@ -188,7 +198,13 @@ class Provider(Exception):
 def test_what_a_status_means(status: int, words: str, kind: str, why: str) -> None:
     found = classify(Provider(status, words), ["temperature", "reasoning_tokens"])
     assert (found.kind, found.why) == (kind, why)
-    assert found.words == words
+    assert found.words == (words if len(words) <= 300 else words[:297] + "...")
+
+
+def test_a_code_counts_as_words_do() -> None:
+    fault = Provider(429, "no")
+    fault.code = "insufficient_quota"  # type: ignore[attr-defined]
+    assert classify(fault).why == NO_CREDIT
 
 
 @pytest.mark.parametrize(

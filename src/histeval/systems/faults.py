@@ -38,7 +38,12 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _MODERATED = re.compile(r"moderation|flagged|content[-_ ]?(policy|filter)|safety", re.IGNORECASE)
-_LATER = re.compile(r"per[-_ ](minute|second|hour|day)|rate[-_ ]?limit|too many requests|overloaded", re.IGNORECASE)
+_LATER = re.compile(
+    r"per[-_ ]?(minute|second|hour|day)|rate[-_ ]?limit(?!_error)|too many requests|overloaded|(re)?try (again )?in\b"
+    r"|retry_?delay",
+    re.IGNORECASE,
+)
+"""A limit that passes by itself; some providers speak of quota and billing then too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +87,23 @@ def classify(fault: BaseException, settings: Sequence[str] = ()) -> Fault:
     """
     chain = list(_chain(fault))
     status = next((code for code in map(_status, chain) if code is not None), None)
-    words = _words(chain)
-    low = words.lower()
-    if _CREDIT.search(words) and status in (400, 402, 403, 429) and not (status == 429 and _LATER.search(words)):
+    said = _words(chain)
+    words = _short(said)
+    said += " " + " ".join(_codes(chain))
+    low = said.lower()
+    if _CREDIT.search(said) and status in (400, 402, 403, 429) and not (status == 429 and _LATER.search(said)):
         return Fault("stop", words, NO_CREDIT)
     if status == 402:
         return Fault("stop", words, NO_CREDIT)
-    if status == 401 or (status in (400, 403) and _KEY.search(words)):
+    if status == 401 or (status in (400, 403) and _KEY.search(said)):
         return Fault("stop", words, WRONG_KEY)
     if status == 429:
         return Fault("passing", words, "rate limit", _retry_after(chain))
     if status is not None and (status in _PASSING_STATUS or status >= 500):
         return Fault("passing", words, f"provider error {status}", _retry_after(chain))
-    if status == 404 or (status in (400, 422) and _MODEL.search(words)):
+    if status == 404 or (status in (400, 422) and _MODEL.search(said)):
         return Fault("stop", words, UNKNOWN_MODEL)
-    if status == 403 and not _MODERATED.search(words):
+    if status == 403 and not _MODERATED.search(said):
         return Fault("stop", words, NOT_ALLOWED)
     if status is not None and 400 <= status < 500:
         for setting in settings:
@@ -110,7 +117,7 @@ def classify(fault: BaseException, settings: Sequence[str] = ()) -> Fault:
         return Fault("passing", words or "the connection broke", "connection broken")
     if any(isinstance(link, (json.JSONDecodeError, UnicodeDecodeError)) for link in chain):
         return Fault("passing", words, "response cut off")
-    if _LATER.search(words):
+    if _LATER.search(said):
         return Fault("passing", words, "rate limit")
     return Fault("passing", words or type(fault).__name__, "unexpected response", unexpected=True)
 
@@ -147,17 +154,28 @@ def _status(link: BaseException) -> int | None:
 
 
 def _words(chain: Sequence[BaseException]) -> str:
-    """The provider's own words, on one line, at most 300 characters; never the request."""
+    """The provider's own words; never the request."""
     for link in chain:
         body = getattr(link, "body", None)
         for value in (getattr(link, "provider_message", None), _message_in(body), getattr(link, "message", None)):
             if isinstance(value, str) and value.strip():
-                return _short(value)
+                return value[:20_000]
     for link in chain:
         text = str(link)
         if text.strip() and "\nRequest:" not in text:
-            return _short(text)
+            return text[:20_000]
     return ""
+
+
+def _codes(chain: Sequence[BaseException]) -> Iterator[str]:
+    """What the provider calls the fault beside its words (`insufficient_quota`, say)."""
+    for link in chain:
+        body = getattr(link, "body", None)
+        inner = body.get("error") if isinstance(body, dict) else None
+        for source in (body, inner):
+            if isinstance(source, dict):
+                yield from (value for key in ("code", "type") if isinstance(value := source.get(key), str))
+        yield from (value for key in ("code", "type") if isinstance(value := getattr(link, key, None), str))
 
 
 def _message_in(body: Any) -> str | None:
@@ -172,6 +190,7 @@ def _message_in(body: Any) -> str | None:
 
 
 def _short(text: str) -> str:
+    """On one line, at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:297] + "..."
 

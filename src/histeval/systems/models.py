@@ -86,6 +86,7 @@ class LanguageModel:
         self._prices = load_prices(request.prices)
         self._model: Model | None = None
         self._listener = _Listener(self._note)
+        self._active, self._allowed, self._slowed = 0, 1e9, 0.0  # requests out, how many may be, last slowed down
         self._gate = 0.0  # time before which nothing is sent, since the provider asked for a pause
         if request.batch:
             self.concurrency = max(self.concurrency, 2000)
@@ -191,7 +192,7 @@ class LanguageModel:
         start = time.monotonic()
         retries = unexpected = 0
         while True:
-            await self._pause()
+            await self._enter()
             sent = self._sent()
             asked = time.monotonic()
             output: ModelOutput | None = None
@@ -201,7 +202,10 @@ class LanguageModel:
                 found = classify(fault, sent)
                 if found.kind == "lasting" and "response_schema" in sent and found.why in SCHEMA_MAYBE:
                     found, output = await self._without_schema(found, messages, sent)
+            finally:
+                self._active -= 1
             if output is not None:
+                self._allowed += 1 / self._allowed
                 extra.update({"retries": retries} if retries else {})
                 return self._reply(document, repeat, output, time.monotonic() - asked, extra)
             if found.kind == "stop":
@@ -223,13 +227,28 @@ class LanguageModel:
             if self.on_wait is not None:
                 self.on_wait(document.id, found.why, retries, seconds)
             if found.why == "rate limit":
-                self._gate = max(self._gate, time.monotonic() + seconds)
+                self._slow_down(asked, seconds)
             await asyncio.sleep(seconds)
 
-    async def _pause(self) -> None:
-        """Wait as long as the provider asked all of us to."""
-        while (left := self._gate - time.monotonic()) > 0:
-            await asyncio.sleep(left + random.uniform(0, 0.1) * min(1.0, left))
+    async def _enter(self) -> None:
+        """Wait until a request may go out: not while the provider asked for a pause, nor beside too many others."""
+        while True:
+            left = self._gate - time.monotonic()
+            if left > 0:
+                await asyncio.sleep(left + random.uniform(0, 0.1) * min(1.0, left))
+            elif self._active >= self._allowed:
+                await asyncio.sleep(0.02)
+            else:
+                self._active += 1
+                return
+
+    def _slow_down(self, asked: float, seconds: float) -> None:
+        """After a rate limit: a pause for all, and half as many requests at once; each answer lets a few more out."""
+        now = time.monotonic()
+        self._gate = max(self._gate, now + seconds)
+        if asked > self._slowed:  # requests that were out together count once
+            self._slowed = now
+            self._allowed = max(1.0, min(self._allowed, self._active + 1) / 2)
 
     def _wait_for(self, fault: Fault, retry: int) -> float:
         first, longest, most = _WAITS
