@@ -86,14 +86,16 @@ def score(
     if per_document and format != "json":
         raise UsageError("--per-document needs --format json")
     rules, chosen = pairs(set_ or (), "--set"), selection(documents, where or (), unit)
-    spread = engine or address or workers or shard or out or any(map(is_corpus, answers))
+    spread = any(option is not None for option in (engine, address, workers, shard, out)) or any(
+        map(is_corpus, answers)
+    )
     notes: tuple[str, ...] = ()
     if spread:
         asked = scaling.Asked(task, dataset, answers, protocol, rules, chosen, by, text, split)
         if per_document and any(map(is_corpus, answers)):
             raise UsageError("--per-document is for ordinary datasets: of a corpus in parts only sums are kept")
         with show.progress("scoring") as tell, scaling.engine_of(engine, workers, address, tell) as machines:
-            if shard or out:
+            if shard is not None or out is not None:
                 scaling.write_shard(asked, machines, shard, out)
                 return
             scores = iter(list(scaling.scores(asked, machines)))

@@ -158,8 +158,9 @@ def _in_processes(
             try:
                 while waiting or held:
                     while waiting and len(held) < QUEUED * workers:
-                        number = waiting.pop()
-                        held[pool.submit(_apply, parts[number])] = number
+                        number = waiting[-1]
+                        held[pool.submit(_apply, parts[number])] = number  # raises where the pool is broken already
+                        waiting.pop()
                     for future in wait(held, return_when=FIRST_COMPLETED).done:
                         result = _open(future.result())
                         yield held.pop(future), result
@@ -167,8 +168,8 @@ def _in_processes(
                 lost = sorted(held.values(), reverse=True)
                 for number in lost:
                     tries[number] += 1
-                    if tries[number] >= TRIES:
-                        raise SystemFault(_given_up([number for number in lost if tries[number] >= TRIES])) from None
+                if given_up := [number for number in lost if tries[number] >= TRIES]:
+                    raise SystemFault(_given_up(given_up)) from None
                 waiting += lost
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)

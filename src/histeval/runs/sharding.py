@@ -39,7 +39,7 @@ from histeval.runs.score import (
     known_attribute,
     score_pairs,
 )
-from histeval.runs.summary import Summary, Units, conclude_corpus, empty
+from histeval.runs.summary import Said, Summary, Units, conclude_corpus, empty
 from histeval.runs.suspect import Evidence, Sampled
 from histeval.tasks.base import Answer, DocumentScore, Reading, RuleValue, Scorer, Task
 from histeval.tasks.registry import get_task
@@ -390,7 +390,7 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "outside": summary.outside,
         "ids": _packed(ids),
         "rows": [[names, _packed(values)] for names, values in summary.rows],
-        "said": [[key, *place, sentence, n, times] for key, (place, sentence, n, times) in summary.said.items()],
+        "said": [[key, *one.place, one.sentence, dict(one.numbers), one.times] for key, one in summary.said.items()],
         "cost": None if summary.cost is None else str(summary.cost),
         "paid": summary.paid,
         "seconds": None if summary.seconds is None else str(summary.seconds),
@@ -423,7 +423,10 @@ def _read_summary(value: Mapping[str, Any], columns: int) -> Summary:
         int(value["outside"]),
         [_unpacked(value["ids"], "<u8")],
         [(list(map(str, names)), _unpacked(packed, "<i8").reshape(-1, columns)) for names, packed in value["rows"]],
-        {key: ((part, place), str(sentence), n, times) for key, part, place, sentence, n, times in value["said"]},
+        {
+            key: Said((part, place), str(sentence), {str(name): int(n) for name, n in numbers.items()}, times)
+            for key, part, place, sentence, numbers, times in value["said"]
+        },
         Evidence(
             int(seen["documents"]),
             Counter({str(key): int(number) for key, number in seen["failures"].items()}),

@@ -32,6 +32,7 @@ from histeval.tasks.base import DocumentScore, Reading, Scorer
 
 _MODULUS = 2**256
 _NUMBER = re.compile(r"\d+")
+_ITEM = re.compile(r"(\d+) ([^\d,:][^,:]*)")
 
 
 def digest(name: str) -> int:
@@ -102,12 +103,54 @@ def _union(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.union1d(a, b)
 
 
+@dataclass(frozen=True)
+class Said:
+    """A sentence of a scorer's report, of one part or added up over several.
+
+    `numbers` are those that add up: that at its beginning (by the name ""), or those of a list after a colon
+    (`...: 3 L1 PER, 2 L2 LOC`). `place` is the first part that says it, and where; `times` how many parts do.
+    """
+
+    place: tuple[int, int]
+    sentence: str
+    numbers: Mapping[str, int]
+    times: int = 1
+
+    @staticmethod
+    def of(place: tuple[int, int], sentence: str) -> tuple[str, Said]:
+        """A sentence and the key under which it adds up.
+
+        >>> a, b = (Said.of((n, 0), f"IO merges: {n} PER, 2 LOC") for n in (1, 2))
+        >>> a[0] == b[0], (a[1] + b[1]).words
+        (True, 'IO merges: 4 LOC, 3 PER')
+        """
+        head, colon, tail = sentence.partition(": ")
+        items = [_ITEM.fullmatch(item) for item in tail.split(", ")] if colon else []
+        if items and all(items):
+            return head, Said(place, head, {item[2]: int(item[1]) for item in items if item})
+        first = _NUMBER.match(sentence)
+        return _NUMBER.sub("#", sentence), Said(place, sentence, {"": int(first[0])} if first else {})
+
+    def __add__(self, other: Said) -> Said:
+        place, sentence = min((self.place, self.sentence), (other.place, other.sentence))
+        return Said(place, sentence, Counter(self.numbers) + Counter(other.numbers), self.times + other.times)
+
+    @property
+    def words(self) -> str:
+        """The sentence with its numbers added up; numbers that do not add up are those of the first part."""
+        if self.numbers and "" not in self.numbers:
+            return f"{self.sentence}: " + ", ".join(f"{n} {name}" for name, n in sorted(self.numbers.items()))
+        sentence = _NUMBER.sub(str(self.numbers[""]), self.sentence, count=1) if self.numbers else self.sentence
+        more = len(_NUMBER.findall(sentence)) > len(self.numbers)
+        return f"{sentence} (so the first of {self.times} parts that say it)" if more and self.times > 1 else sentence
+
+
 @dataclass
 class Summary:
     """A scored part of a corpus, or the sum of several.
 
     `ids` are digests of all documents' ids; `rows` are ids and counts of scored documents where the scorer needs them;
-    `said` are the scorer's sentences with the part that said each first; `truth` is the sum of the documents'
+    `said` are the scorer's sentences (`Said`) by their words without numbers; `truth` is the sum of the documents'
     fingerprints modulo 2^256, so that order and parts do not matter.
     """
 
@@ -118,7 +161,7 @@ class Summary:
     outside: int = 0
     ids: list[NDArray[np.uint64]] = field(default_factory=list)
     rows: list[tuple[list[str], NDArray[np.int64]]] = field(default_factory=list)
-    said: dict[str, tuple[tuple[int, int], str, int, int]] = field(default_factory=dict)
+    said: dict[str, Said] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
     cost: Fraction | None = Fraction(0)
     paid: int = 0
@@ -135,12 +178,8 @@ class Summary:
         self.outside += other.outside
         self.ids += other.ids
         self.rows += other.rows
-        for key, (place, sentence, number, times) in other.said.items():
-            before = self.said.get(key)
-            if before is not None:
-                place, sentence = min((place, sentence), before[:2])
-                number, times = number + before[2], times + before[3]
-            self.said[key] = place, sentence, number, times
+        for key, one in other.said.items():
+            self.said[key] = self.said[key] + one if key in self.said else one
         self.evidence = self.evidence + other.evidence
         self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
         self.paid += other.paid
@@ -219,9 +258,8 @@ class PieceScorer:
         if scorer.needs_rows:
             summary.rows = [([name for name, _ in scored], values)]
         for position, sentence in enumerate(scorer.report(truths, scored)):
-            first = _NUMBER.match(sentence)
-            key = _NUMBER.sub("#", sentence)
-            summary.said[key] = (piece.number, position), sentence, int(first[0]) if first else 0, 1
+            key, one = Said.of((piece.number, position), sentence)
+            summary.said[key] = summary.said[key] + one if key in summary.said else one
         summary.evidence = evidence(scorer, answered_truths, readings, tokens=tokens, part=piece.number)
         summary.paid = len(costs)
         known = all(cost is not None for cost in costs)
@@ -305,15 +343,10 @@ def conclude_corpus(
 
 
 def _notes(summary: Summary) -> Iterable[str]:
-    """What the parts said: a sentence that begins with a number has it added up; others stand as said first."""
+    """What was left out, and what the parts said."""
     if summary.without_truth:
         yield f"{summary.without_truth} documents without ground truth were left out"
     if summary.outside:
         yield f"{summary.outside} answers to documents outside the selection were left out"
-    for _, sentence, number, times in sorted(summary.said.values()):
-        if number:
-            sentence = _NUMBER.sub(str(number), sentence, count=1)
-            later = _NUMBER.findall(sentence)[1:]
-        else:
-            later = _NUMBER.findall(sentence)
-        yield sentence if times == 1 or not later else f"{sentence} (so the first of {times} parts that say it)"
+    for one in sorted(summary.said.values(), key=lambda one: (one.place, one.sentence)):
+        yield one.words

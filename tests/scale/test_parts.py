@@ -1,0 +1,176 @@
+"""Corpora in parts: every row is read once whatever the cut, and sums of parts are those of the whole."""
+
+from __future__ import annotations
+
+import json
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from histeval.datasets import load_dataset
+from histeval.datasets.base import Dataset, Document
+from histeval.datasets.bundled import bundled
+from histeval.errors import AnswersError, HistevalError
+from histeval.runs.answers import AnswerSet
+from histeval.runs.parts import Piece, is_corpus, open_corpus, pieces, rows_of
+from histeval.runs.score import Selection, score_run
+from histeval.runs.summary import PieceScorer, Units, conclude_corpus, empty
+from histeval.stats.counts import CountTable
+from histeval.stats.draws import MOST_UNITS, unit_counts
+from histeval.tasks import get_task
+from scale.corpora import TASKS, rows, write
+from support import examples
+
+
+@cache
+def sample(task: str) -> Dataset:
+    return (
+        load_dataset(task, bundled(task), split="all") if task == "directories" else load_dataset(task, bundled(task))
+    )
+
+
+def parts_of(task: str, path: Path, size: int, order: int | None = None, protocol: str = "documented") -> Any:
+    """The score of a corpus made piece by piece, in any order."""
+    corpus = open_corpus(task, bundled(task))
+    found = get_task(task)
+    scorer = found.scorer(corpus.dataset.context, found.protocol(protocol))
+    score = PieceScorer(corpus, scorer, Selection())
+    cut = pieces(path, size=size, rows=max(1, size // 1000))
+    if order is not None:
+        random.Random(order).shuffle(cut)
+    total = empty(scorer)
+    for piece in cut:
+        total.add(score(piece))
+    return conclude_corpus("run", corpus, scorer, Selection(), total, {}), corpus
+
+
+def whole(task: str, path: Path, protocol: str) -> dict[str, Any]:
+    """The same rows as an ordinary dataset in memory, scored the ordinary way: the slow twin."""
+    corpus = open_corpus(task, bundled(task))
+    both = [pair for piece in pieces(path, size=1 << 40, rows=1 << 40) for pair in corpus.documents(piece)]
+    documents = {document.id: document for document, _ in both}
+    dataset = Dataset(
+        task, corpus.dataset.name, path, corpus.dataset.description, documents, corpus.dataset.authorities, "0" * 64
+    )
+    found = get_task(task)
+    scorer = found.scorer(dataset.context, found.protocol(protocol))
+    answers = AnswerSet("run", {(answer.document, 0): answer for _, answer in both})
+    return next(score_run(dataset, answers, scorer)).as_json()
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    lines=st.lists(st.text(alphabet="aä€\U0001f600\u2028\r x", max_size=12), min_size=1, max_size=12),
+    size=st.integers(1, 60),
+    ends=st.sampled_from(["\n", "\r\n", "\n\n"]),
+    last=st.booleans(),
+)
+def test_every_row_is_read_once_whatever_the_cut(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], size: int, ends: str, last: bool
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "part.jsonl"
+    text = ends.join(json.dumps({"a": line}, ensure_ascii=False) for line in lines) + (ends if last else "")
+    path.write_bytes(text.encode())
+    found = [value["a"] for piece in pieces(path, size=size) for _, value in rows_of(piece)]
+    assert found == lines
+
+
+@pytest.mark.parametrize("protocol", ["documented", "published", "corrected"])
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_sums_of_parts_are_those_of_the_whole(tmp_path: Path, task: str, protocol: str, ending: str) -> None:
+    path = write(tmp_path / f"part{ending}", rows(sample(task), "hasty", 2 if task == "directories" else 12))
+    assert is_corpus(path)
+    found = parts_of(task, path, 20_000, protocol=protocol)[0].as_json()
+    twin = whole(task, path, protocol)
+    for key in ("documents", "failed", "failures", "units", "suspect", "metrics", "counts", "cost", "seconds", "usage"):
+        assert found[key] == twin[key], key
+    assert parts_of(task, path, 20_000, order=1, protocol=protocol)[0].as_json() == found
+    finer = parts_of(task, path, 5_000, order=2, protocol=protocol)[0].as_json()
+    assert {**finer, "notes": []} == {**found, "notes": []}
+    if task != "directories":  # whose sentences name examples, which differ by part
+        assert sorted(found["notes"]) == sorted(twin["notes"])
+
+
+def test_the_sample_that_is_tested_does_not_depend_on_parts(tmp_path: Path) -> None:
+    """More answers than are tested, all from other pages: suspect, with the same p."""
+    found = rows(sample("manuscripts"), "careful", 60)
+    random.Random(1).shuffle(texts := [row.pop("text", None) or row.pop("record") for row in found])
+    for row, text in zip(found, texts, strict=True):
+        row["text" if isinstance(text, str) else "record"] = text
+    path = write(tmp_path / "part.jsonl", found)
+    twin = whole("manuscripts", path, "documented")
+    assert twin["suspect"] is not None
+    for size in (3_000, 50_000):
+        assert parts_of("manuscripts", path, size, order=size)[0].as_json()["suspect"] == twin["suspect"]
+
+
+@pytest.mark.parametrize("number", [30, MOST_UNITS, MOST_UNITS + 1, 2 * MOST_UNITS])
+def test_units_add_up_to_the_blocks_of_one_machine(number: int) -> None:
+    source = np.random.default_rng(number)
+    names = [f"unit {source.integers(number)}" if number < 100 else f"unit {place}" for place in range(number)]
+    values = source.integers(0, 9, (number, 3))
+    total = Units.of([], np.zeros((0, 3), dtype=np.int64))
+    for start in range(0, number, 7_000):
+        total.add(Units.of(names[start : start + 7_000], values[start : start + 7_000]))
+    table = CountTable(("a", "b", "c"), tuple(map(str, range(number))), tuple(names), values)
+    assert np.array_equal(unit_counts(total.table(("a", "b", "c")))[1], unit_counts(table)[1])
+    assert len(total.seen) == len(set(names))
+
+
+def test_a_fingerprint_does_not_depend_on_order_or_parts(tmp_path: Path) -> None:
+    found = rows(sample("letters"), "careful", 3)
+    first = parts_of("letters", write(tmp_path / "a.jsonl", found), 1000)[0]
+    other = parts_of("letters", write(tmp_path / "b" / "a.jsonl", found[::-1]), 70_000)[0]
+    assert first.signature.dataset.fingerprint == other.signature.dataset.fingerprint
+    found[0]["truth"]["send_date"] = ["1900-01-01"]
+    changed = parts_of("letters", write(tmp_path / "c.jsonl", found), 1000)[0]
+    assert changed.signature.dataset.fingerprint != first.signature.dataset.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"document": ""}, 'line 3: has no "document"'),
+        ({"truth": "text"}, "line 3, letter03_0: has a truth that is no object"),
+        ({"truth": {"send_date": [{}]}}, "is not a list of texts"),
+        ({"repeat": 1}, "holds a repeat"),
+        ({"document": "letter01_0"}, "holds 1 documents a second time"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    found = rows(sample("letters"), "careful")
+    found[2] |= change
+    path = write(tmp_path / "part.jsonl", found)
+    with pytest.raises(HistevalError, match=r"part\.jsonl|run") as caught:
+        parts_of("letters", path, 2000)
+    assert words in str(caught.value)
+
+
+def test_a_torn_parquet_file_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "part.parquet", rows(sample("letters"), "careful"))
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(AnswersError, match="is not Parquet"):
+        pieces(path)
+
+
+def test_an_answer_without_text_is_missing(tmp_path: Path) -> None:
+    found = rows(sample("letters"), "careful")
+    for key in ("text", "record", "error"):
+        found[0].pop(key, None)
+    result = parts_of("letters", write(tmp_path / "a.jsonl", found), 2000)[0]
+    assert result.failures["missing"] >= 1
+    assert result.documents == len(found)
+
+
+def test_pieces_know_nothing_but_sizes(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"x" * 25)
+    assert pieces(path, size=10) == [Piece(n, path, 10 * n, min(25, 10 * n + 10)) for n in range(3)]
+    assert Document  # the rows are read later, by whoever scores the piece
