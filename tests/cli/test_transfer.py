@@ -52,6 +52,19 @@ def test_the_report_has_every_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert report["left_out"]["what the editor supplied (supplied)"] == ["rope, page 3v, line 12"]
 
 
+def test_a_dataset_says_itself_what_it_is_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    edition(tmp_path)
+    assert run(["import", "manuscripts", "rope.xml", "--out", "rope"]) == 0
+    assert run(["check", "rope"]) == 0
+    assert run(["export", "rope", "--format", "page", "--out", "pages"]) == 0
+    assert sorted(path.name for path in Path("pages/page").iterdir()) == ["rope_3r.xml", "rope_3v.xml"]
+    assert run(["check", "manuscripts"]) == 2
+    assert "name the folder of the dataset after manuscripts" in capsys.readouterr().err
+
+
 def test_failures_among_answers_are_not_exported_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,7 +59,7 @@ def get(
     out.print(f"next: [bold]histeval check {done.task} {plain(str(done.dataset))}[/]")
 
 
-def check(task: str, dataset: Path, /, *, format: Literal["table", "json"] = "table") -> int:
+def check(task: str, dataset: Path | None = None, /, *, format: Literal["table", "json"] = "table") -> int:
     """List every fault of a dataset at once: file, line, what is wrong, and what to do about it.
 
     Ends with status 1 where something must be mended. What is merely worth knowing is marked so.
@@ -67,7 +67,7 @@ def check(task: str, dataset: Path, /, *, format: Literal["table", "json"] = "ta
     Parameters
     ----------
     task
-        letters, manuscripts or directories (or metadata, transcription, entities).
+        letters, manuscripts or directories (or metadata, transcription, entities); may be left out.
     dataset
         The folder of the dataset.
     format
@@ -75,11 +75,13 @@ def check(task: str, dataset: Path, /, *, format: Literal["table", "json"] = "ta
     """
     from dataclasses import asdict
 
+    from histeval.cli.options import task_and_folder
     from histeval.cli.show import console, plain, print_json
     from histeval.datasets import check as check_dataset
     from histeval.tasks import get_task
 
-    faults = check_dataset(get_task(task).name, dataset)
+    task, folder = task_and_folder(task, dataset)
+    faults = check_dataset(get_task(task).name, folder)
     errors = sum(fault.error for fault in faults)
     if format == "json":
         for fault in faults:

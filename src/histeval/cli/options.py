@@ -29,6 +29,18 @@ def pairs(words: Sequence[str], option: str) -> dict[str, str]:
     return result
 
 
+def task_and_folder(task: str, dataset: Path | None) -> tuple[str, Path]:
+    """The task and the folder of a dataset, where the task may be left out: the dataset says what it is for."""
+    if dataset is not None:
+        return task, dataset
+    from histeval.datasets.layout import find_task
+    from histeval.tasks import task_names
+
+    if task in task_names():
+        raise UsageError(f"name the folder of the dataset after {task}")
+    return find_task(Path(task)), Path(task)
+
+
 def open_dataset(task: str, path: Path, text: str | None = None, split: str | None = None) -> tuple[Task, Dataset]:
     """The task and the dataset that a command line names."""
     from histeval.datasets import load_dataset

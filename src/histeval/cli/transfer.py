@@ -96,7 +96,7 @@ def import_(
 
 def export(
     task: str,
-    dataset: Path,
+    dataset: Path | None = None,
     /,
     *,
     format: str,
@@ -113,7 +113,7 @@ def export(
     Parameters
     ----------
     task
-        letters, manuscripts or directories (or metadata, transcription, entities).
+        letters, manuscripts or directories (or metadata, transcription, entities); may be left out.
     dataset
         The folder of the dataset.
     format
@@ -133,10 +133,10 @@ def export(
     report
         Write the whole report as JSON to this file: the id of everything that the format cannot say.
     """
-    from histeval.cli.options import open_dataset, pairs
+    from histeval.cli.options import open_dataset, pairs, task_and_folder
     from histeval.datasets.transfer import export_dataset
 
-    found, data = open_dataset(task, dataset, text, split)
+    found, data = open_dataset(*task_and_folder(task, dataset), text, split)
     options = pairs(option or (), "--option")
     if scheme is not None:
         options["scheme"] = scheme
