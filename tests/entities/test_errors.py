@@ -117,3 +117,9 @@ def test_the_larger_overlap_is_the_partner() -> None:
     gold = [Placed(1, "A", 0, 10)]
     predicted = [Placed(1, "A", 8, 12), Placed(1, "A", 1, 10)]
     assert classify(gold, predicted) == [EntityError("boundary", 0, 1), EntityError("invented", None, 0)]
+
+
+def test_of_equal_overlaps_the_one_of_the_same_level_is_the_partner() -> None:
+    gold = [Placed(2, "A", 0, 10)]
+    predicted = [Placed(1, "A", 0, 9), Placed(2, "A", 1, 10)]
+    assert classify(gold, predicted) == [EntityError("boundary", 0, 1), EntityError("invented", None, 0)]

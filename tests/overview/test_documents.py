@@ -162,6 +162,27 @@ def test_reasons_in_words(tmp_path: Path) -> None:
     assert "raw" not in failed
 
 
+def test_a_listed_form_stands_beside_its_own_name(tmp_path: Path) -> None:
+    letter = {
+        "send_date": ["None"],
+        "sender_persons": ["Chef, Inge", "Holm, Karin"],
+        "receiver_persons": ["None"],
+        "has_signatures": "TRUE",
+    }
+    persons = [
+        {"name": "Chef, Inge", "alternateName": ["Karin Holm-Chef"]},
+        {"name": "Holm, Karin", "alternateName": ["die Chefin"]},
+    ]
+    dataset = write_letters(tmp_path / "data", {"letter01": letter}, persons)
+    record = {"send_date": None, "sender_persons": ["die Chefin", "Karin Holm-Chef"], "receiver_persons": []}
+    demo = pages("letters", dataset, [answers_file(tmp_path / "a.jsonl", {"letter01": {"record": record}})], tmp_path)
+    senders = demo.data("letter01")["views"][0]["fields"][1]
+    assert [(row["expected"], row["found"]) for row in senders["rows"]] == [
+        ("Holm, Karin", "die Chefin"),
+        ("Chef, Inge", "Karin Holm-Chef"),
+    ]
+
+
 def test_equal_answers_are_kept_once_and_unscored_runs_have_none(tmp_path: Path) -> None:
     dataset = write_letters(tmp_path / "data")
     same: dict[str, Any] = {name: {"record": record} for name, record in RIGHT.items()}
@@ -258,6 +279,22 @@ def test_a_cluster_is_never_cut() -> None:
     assert marked == ["n\u0303", "e\u0301\u0302"]
 
 
+def under_bars(pieces: list[Any], side: int) -> list[str]:
+    """The words under each bar of one side, lane by lane."""
+    found = []
+    for lane in range(len(pieces[0][side])):
+        words: str | None = None
+        for piece in pieces:
+            bar = piece[side][lane]
+            assert bool(bar) == (words is not None or (bar is not None and "begin" in bar[2]))
+            if bar:
+                words = piece[0] if "begin" in bar[2] else f"{words}{piece[0]}"
+                if "end" in bar[2]:
+                    found.append(words)
+                    words = None
+    return found
+
+
 def test_entities_are_drawn_where_they_stand_and_classed_as_counted(tmp_path: Path) -> None:
     both = [bundled("directories/careful"), bundled("directories/hasty")]
     demo = pages("directories", bundled("directories"), both, tmp_path, "corrected")
@@ -276,6 +313,10 @@ def test_entities_are_drawn_where_they_stand_and_classed_as_counted(tmp_path: Pa
             if score.rows[0][document].failure is None and "malformed" not in score.rows[0][document].fields:
                 assert right == hits
             kinds.update(entity[0] for entity in view["entities"])
+            texts = [entry.text[span.start : span.end].strip() for span in entry.spans]
+            assert sorted(under_bars(view["pieces"], 1)) == sorted(
+                clean(text.replace("\u2029", "¶ ")) for text in texts
+            )
             assert len([entity for entity in view["entities"] if entity[3]]) == len(entry.spans)
     assert {"right", "boundary", "missed"} <= kinds
     assert score_entities(entry, entry).tp == len(entry.spans)

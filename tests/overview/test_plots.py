@@ -28,7 +28,7 @@ def sample(systems: int = 6, documents: int = 5, seed: int = 1) -> dict[str, dic
     """Data of every kind."""
     rng = random.Random(seed)
     values = sorted((rng.random() for _ in range(systems)), reverse=True)
-    names = [ATTACK if place == 1 else f"system-{place}" for place in range(systems)]
+    names = [{1: ATTACK, 2: "=cmd()"}.get(place, f"system-{place}") for place in range(systems)]
     ranked = [
         {"name": name, "value": v, "low": v - 0.05, "high": v + 0.04, "tied": place < 2, "failed": place % 3}
         for place, (name, v) in enumerate(zip(names, values, strict=True))
@@ -150,7 +150,7 @@ def test_two_hundred_systems_stay_readable(tmp_path: Path) -> None:
     assert figure.notes == (f"The first {MOST_ROWS} systems have a row; the other 140 are strokes in the last one.",)
     texts = [element.text for element in ElementTree.fromstring(figure.svg_text).iter() if element.tag.endswith("text")]
     assert "140 more" in texts
-    assert sum(str(text).startswith("system-") for text in texts) == MOST_ROWS - 1  # one is the attack
+    assert sum(str(text).startswith("system-") for text in texts) == MOST_ROWS - 2  # two are attacks
     notes = draw("heatmap", data["heatmap"], tmp_path).notes
     assert notes[0] == "The 60 hardest of 300 documents are drawn."
 

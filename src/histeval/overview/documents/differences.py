@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from histeval.overview.page import clean
@@ -68,17 +69,18 @@ def _by_word(one: str, other: str, causes: Causes, pairs: Sequence[tuple[str, st
     """A changed run of words, cut into single ones where each was replaced by one other."""
     whole = len(pairs) == 1 or not all(mine and theirs for mine, theirs in pairs)
     for mine, theirs in [(one, other)] if whole else pairs:
-        part = causes if whole else _only(align(mine, theirs, "word"))
         bare, their_bare = mine.rstrip(), theirs.rstrip()
+        part = causes if whole else _word(bare, their_bare)
         yield bare, their_bare, part
         if len(bare) < len(mine) or len(their_bare) < len(theirs):
             yield mine[len(bare) :], theirs[len(their_bare) :], {}
 
 
-def _only(alignment: Alignment) -> Causes:
-    """The causes of an alignment of one word each."""
+@lru_cache(maxsize=1 << 15)
+def _word(mine: str, theirs: str) -> Mapping[str, int]:
+    """The causes of one word read as another; systems misread the same words."""
     found: Counter[str] = Counter()
-    for run in explain(alignment):
+    for run in explain(align(mine, theirs, "word")):
         found.update(run.causes)
     return dict(found)
 

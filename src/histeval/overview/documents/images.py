@@ -80,9 +80,9 @@ def _make(source: Path, folder: Path, src: str, thumb: str) -> ImageRef:
             opened.draft("RGB", (LONGEST, LONGEST))  # JPEG is decoded at about the size that is needed
             turned = ImageOps.exif_transpose(opened)
             image = turned if turned.mode in ("RGB", "L") else turned.convert("RGB")
-            image.thumbnail((LONGEST, LONGEST), Image.Resampling.LANCZOS)
+            image.thumbnail((LONGEST, LONGEST), Image.Resampling.BICUBIC)
             small = image.copy()
-            small.thumbnail((SMALL, SMALL), Image.Resampling.LANCZOS)
+            small.thumbnail((SMALL, SMALL), Image.Resampling.BICUBIC, reducing_gap=2.0)
     except MemoryError as fault:
         raise _Unreadable("not enough memory") from fault
     except Exception as fault:  # Pillow raises errors of many kinds for files that are damaged
