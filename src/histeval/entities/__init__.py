@@ -12,6 +12,7 @@ from histeval.entities.chunks import (
     match_chunks,
     score_tags,
 )
+from histeval.entities.errors import EntityError, classify, count_errors
 from histeval.entities.grammar import Grammar
 from histeval.entities.markup import MarkupFault, parse_markup, read_markup, write_markup
 from histeval.entities.matching import Placed, score_entities
@@ -44,6 +45,7 @@ __all__ = [
     "Decoded",
     "Encoded",
     "EntityScore",
+    "EntityError",
     "Entry",
     "Grammar",
     "Losses",
@@ -55,8 +57,10 @@ __all__ = [
     "Span",
     "Token",
     "Vocabulary",
+    "classify",
     "combined_tags",
     "convert_tags",
+    "count_errors",
     "count_table",
     "encode",
     "entry_from_tags",
