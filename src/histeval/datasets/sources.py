@@ -7,6 +7,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from histeval.datasets.files import (
@@ -31,6 +32,8 @@ RATIO = 500
 """A file in an archive may be so many times as large as its packed form; text is at most some 50 times."""
 _SMALL = 4 * MEBIBYTE
 """Below, no ratio is suspicious: an empty page packs well."""
+_HEADS = 200
+"""So many heads of files are kept."""
 _IGNORED = ("__MACOSX", "thumbs.db", "desktop.ini")
 
 
@@ -43,8 +46,9 @@ def open_sources(paths: Iterable[Path | str]) -> tuple[list[Source], list[Source
     """
     files: list[Source] = []
     images: list[Source] = []
+    heads = _Heads()
     for path in map(Path, paths):
-        for source in _at(path):
+        for source in _at(path, heads):
             (images if source.suffix in SUFFIXES else files).append(source)
             if len(files) + len(images) > MOST_FILES:
                 raise DatasetError(f"holds more than {MOST_FILES} files", file=shown(path), remedy="Import parts of it")
@@ -54,20 +58,37 @@ def open_sources(paths: Iterable[Path | str]) -> tuple[list[Source], list[Source
     return files, images
 
 
-def _at(path: Path) -> Iterator[Source]:
+class _Heads:
+    """The heads of the files last looked at, so that ten formats do not read a file ten times."""
+
+    def __init__(self) -> None:
+        self.known: dict[Path, bytes] = {}
+
+    def of(self, path: Path, read: Callable[[], bytes]) -> Callable[[], bytes]:
+        def head() -> bytes:
+            if path not in self.known:
+                if len(self.known) >= _HEADS:
+                    self.known.pop(next(iter(self.known)))
+                self.known[path] = read()
+            return self.known[path]
+
+        return head
+
+
+def _at(path: Path, heads: _Heads) -> Iterator[Source]:
     try:
         status = os.stat(path)
     except (OSError, ValueError) as fault:
         raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(path)) from None
     if stat.S_ISDIR(status.st_mode):
-        yield from _folder(path, path.resolve().name)
+        yield from _folder(path, path.resolve().name, heads)
     elif path.suffix.lower() == ".zip":
-        yield from _archive(path)
+        yield from _archive(path, heads)
     else:
-        yield _file(path, path.name)
+        yield _file(path, path.name, heads)
 
 
-def _folder(folder: Path, name: str) -> Iterator[Source]:
+def _folder(folder: Path, name: str, heads: _Heads) -> Iterator[Source]:
     """The files of a folder and those below it; links to folders are not followed, since they may run in circles."""
     for entry in list_folder(folder):
         path = folder / entry
@@ -75,28 +96,28 @@ def _folder(folder: Path, name: str) -> Iterator[Source]:
             continue
         if path.is_dir():
             if not path.is_symlink():
-                yield from _folder(path, f"{name}/{entry}")
+                yield from _folder(path, f"{name}/{entry}", heads)
         elif path.is_file():
-            yield _file(path, f"{name}/{entry}")
+            yield _file(path, f"{name}/{entry}", heads)
 
 
-def _file(path: Path, name: str) -> Source:
+def _file(path: Path, name: str, heads: _Heads) -> Source:
     def load() -> bytes:
         return read_bytes(path)
 
-    if path.suffix.lower() in SUFFIXES:
-        return Source(path, name, load)
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise DatasetError("is not a regular file", file=shown(path))
-        with open(path, "rb") as file:
-            head = file.read(HEAD)
-    except OSError as fault:
-        raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(path)) from None
-    return Source(path, name, load, head)
+    def read() -> bytes:
+        try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise DatasetError("is not a regular file", file=shown(path))
+            with open(path, "rb") as file:
+                return file.read(HEAD)
+        except OSError as fault:
+            raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(path)) from None
+
+    return Source(path, name, load, heads.of(path, read))
 
 
-def _archive(path: Path) -> Iterator[Source]:
+def _archive(path: Path, heads: _Heads) -> Iterator[Source]:
     """The files in a zip archive. Each is unpacked when it is read, up to the size that the archive gives for it."""
     try:
         # Open as long as a source of it lives: reading the directory anew for each of many files would take long.
@@ -123,8 +144,7 @@ def _archive(path: Path) -> Iterator[Source]:
             raise DatasetError("stands twice in the archive", file=place, remedy="Export it again")
         seen.add(member.filename)
         load = _unpacker(archive, member, place)
-        head = b"" if place.suffix.lower() in SUFFIXES else load(HEAD)
-        yield Source(place, f"{path.stem}/{member.filename}", load, head)
+        yield Source(place, f"{path.stem}/{member.filename}", load, heads.of(place, partial(load, HEAD)))
 
 
 def _unpacker(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> Callable[..., bytes]:

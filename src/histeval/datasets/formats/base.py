@@ -20,12 +20,18 @@ SHOWN = 8
 @dataclass(frozen=True)
 class Source:
     """A file to read: where it is, for messages (`export.zip/page/0001.xml` inside an archive), its name relative to
-    the folder or archive it came with (parts separated by `/`), and its content, read when it is asked for."""
+    the folder or archive it came with (parts separated by `/`), and its content and first bytes, read when they are
+    asked for: an export may have thousands of files."""
 
     path: Path
     name: str
     load: Callable[[], bytes] = field(repr=False)
-    head: bytes = field(repr=False, default=b"")
+    start: bytes | Callable[[], bytes] = field(repr=False, default=b"")
+
+    @property
+    def head(self) -> bytes:
+        """The first 64 KB of the file; raises DatasetError where it cannot be read."""
+        return self.start if isinstance(self.start, bytes) else self.start()
 
     @property
     def data(self) -> bytes:
