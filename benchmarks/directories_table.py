@@ -24,7 +24,7 @@ from histeval.systems.taggers.train import load_training, train
 
 TEXTS = ("reference", "ocr")
 PARTS = ("crf", "bilstm", "crf+bilstm")
-CONFIGURATIONS: dict[str, dict[str, str]] = {
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
     f"{tokens} {approach} {scheme}": {"tokens": tokens, "approach": approach, "scheme": scheme}
     for approach, scheme, tokens in (
         ("joint", "IO", "published"),
@@ -38,6 +38,9 @@ CONFIGURATIONS: dict[str, dict[str, str]] = {
         ("joint", "IOB2", "plain"),
         ("independent", "IOB2", "plain"),
     )
+} | {
+    f"{tokens} joint IO noise 1": {"tokens": tokens, "approach": "joint", "scheme": "IO", "noise": 1.0}
+    for tokens in ("published", "plain")
 }
 TABLE = Path(__file__).with_suffix(".md")
 
@@ -92,9 +95,9 @@ def scored(path: Path, cache: Path) -> list[dict[str, Any]]:
                     metric = metric_name(column, options["approach"])
                     interval = found.intervals[metric]
                     cells[column] = (found.values[metric], interval.low, interval.high)
-                rows.append(
-                    {"text": text, "system": part, **options, "cells": cells, "signature": str(found.signature)}
-                )
+                shown = {key: options[key] for key in ("tokens", "scheme")}
+                shown["approach"] = options["approach"] + (", noise copies" if "noise" in options else "")
+                rows.append({"text": text, "system": part, **shown, "cells": cells, "signature": str(found.signature)})
     return rows
 
 
