@@ -121,7 +121,7 @@ def _row(
         word, why = "another value", ""
     elif code == "unknown":
         word, why = (word if "authority" in why else "not in the ground truth"), ""
-    elif code in ("missed", "empty") and not why.startswith("the answer failed"):
+    elif code in ("missed", "empty"):
         why = ""
     elif code in ("alias", "profile") and expected and ";" not in why:
         why = ""  # the other column says of whom
