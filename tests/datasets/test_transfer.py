@@ -18,7 +18,7 @@ from histeval.datasets.transfer import export_dataset, import_answers, import_da
 from histeval.errors import DatasetError, HistevalError, OutputError, UsageError
 from histeval.runs.score import score_paths
 from histeval.tasks import get_task
-from support import examples
+from support import DATA, examples, needs_data
 from transcription_samples import (
     JPEG,
     alto_xml,
@@ -401,3 +401,17 @@ def test_damaged_bytes_are_read_or_refused_in_one_sentence(
     assert (folder / "out").exists() == (not said)
     if not said:
         load_dataset("manuscripts", folder / "out")
+
+
+@needs_data
+@pytest.mark.data
+def test_the_published_pages_come_back_from_page_xml(tmp_path: Path) -> None:
+    dataset = load_dataset("manuscripts", DATA / "rise" / "benchmarks" / "medieval_manuscripts")
+    report = export_dataset(dataset, "page", tmp_path / "page")
+    import_dataset("manuscripts", [tmp_path / "page"], tmp_path / "back")
+    back = load_dataset("manuscripts", tmp_path / "back")
+    assert list(report.lost) == ["positions of regions and lines: made up"]
+    # By reference and fields: a page keeps what the edition calls it, and its empty additions.
+    assert {key: document.truth for key, document in back.documents.items()} == {
+        key: document.truth for key, document in dataset.documents.items()
+    }
