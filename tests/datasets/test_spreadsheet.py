@@ -10,15 +10,18 @@ from typing import Any
 
 import openpyxl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from format_sources import read
 from histeval import load_dataset, score
 from histeval.cli.app import run
 from histeval.datasets import check, import_letters
-from histeval.datasets.formats.records import AuthorityList, LetterDocument
+from histeval.datasets.formats import FORMATS, ImportReport
+from histeval.datasets.formats.records import AuthorityList, Item, LetterDocument, authority_entry
 from histeval.datasets.transfer import export_dataset, import_answers, import_dataset
 from histeval.errors import DatasetError, UsageError
-from support import DATA, needs_data
+from support import DATA, examples, needs_data
 
 CARTAS: list[list[Any]] = [
     ["Cartas da capitania de Vilar, lista de 2024"],
@@ -213,6 +216,37 @@ def test_export_gives_every_value_back(cartas: Path, tmp_path: Path) -> None:
         k: dict(d.truth.fields) for k, d in data.documents.items()
     }
     assert again.authorities == data.authorities
+
+
+WORDS = st.text(alphabet="aÉ ,;<>\"'\n=-#1", min_size=1, max_size=8).map(str.strip).filter(bool)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(st.tuples(st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=2)), min_size=1, max_size=4))
+def test_what_is_written_is_read_again(rows: list[tuple[list[str], list[str]]]) -> None:
+    given: list[Item] = [
+        LetterDocument(
+            f"L{number}", {"sender_persons": senders, "mentioned_places": places}, "TRUE", {"language": "pt"}
+        )
+        for number, (senders, places) in enumerate(rows)
+    ]
+    persons = AuthorityList("persons", [authority_entry("Sá, Inês", ["Inês"], {"GND": "118540238"})])
+    report = ImportReport("letters", "spreadsheet", verb="written")
+    written = FORMATS["spreadsheet"].write([*given, persons], {}, report)
+    assert report.lost == {}
+    files: dict[str, str | bytes] = dict(written)
+    items, _ = read("spreadsheet", files, separator="|")
+    back = {item.id: item for item in items if isinstance(item, LetterDocument)}
+    assert {k: (v.values, v.signed, v.attributes) for k, v in back.items()} == {
+        one.id: (one.values, one.signed, one.attributes) for one in given if isinstance(one, LetterDocument)
+    }
+    assert [item.entries for item in items if isinstance(item, AuthorityList)] == [persons.entries]
+
+
+def test_values_that_hold_the_separator_are_reported() -> None:
+    report = ImportReport("letters", "spreadsheet", verb="written")
+    FORMATS["spreadsheet"].write([LetterDocument("1", {"a": ["x|y"], "b": ["z"]})], {}, report)
+    assert report.lost == {"values that hold | or blanks at an edge": ["1: a"]}
 
 
 def test_cells_of_a_workbook() -> None:

@@ -40,7 +40,8 @@ def read_columns(place: Path, dataset: Dataset) -> AnswerSet:
             continue
         elif len(columns) not in (2, 3):
             what = f"has {len(columns)} columns, not a token, its label at level 1 and its label at level 2"
-            raise AnswersError(what, file=place, line=number)
+            remedy = f"`histeval import {dataset.task} FILE --answers ANSWERS.jsonl` reads any other columns"
+            raise AnswersError(what, file=place, line=number, remedy=remedy)
         else:
             if rows and len(rows[0]) != len(columns):
                 raise AnswersError(

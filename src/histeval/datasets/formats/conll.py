@@ -244,14 +244,18 @@ def _documents(
     elif how == "file":
         groups = [list(range(len(built)))]
     else:
-        groups = [[i for i, g in enumerate(file.groups) if g == group] for group in dict.fromkeys(file.groups)]
+        by_group: dict[int, list[int]] = {}
+        for index, group in enumerate(file.groups):
+            by_group.setdefault(group, []).append(index)
+        groups = list(by_group.values())
+    divided = max(file.groups) > 0
     for number, members in enumerate(groups):
         first = file.blocks[members[0]]
         document = _merged([built[index] for index in members])
         named = next((first.facts[key] for key in _ID_KEYS if first.facts.get(key)), None)
         document.id = named or (file.source.stem if how == "file" else f"{prefix}{number}")
         document.file, document.line = file.source.path, first.line
-        if how == "block" and max(file.groups) > 0:
+        if how == "block" and divided:
             document.attributes["source"] = f"{file.source.stem}-{file.groups[members[0]]}"
         document.attributes.update(
             {
