@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from histeval.datasets import load_dataset
 from histeval.datasets.formats import FORMATS, ImportReport, Source
-from histeval.datasets.formats.entries import EntryDocument
-from support import examples
+from histeval.datasets.formats.entries import EntryDocument, from_dataset
+from support import DATA, examples, needs_data
 
 WRITERS = [name for name, format in FORMATS.items() if "directories" in format.tasks and format.writes]
 SCHEMES = ("IO", "IOB1", "IOB2", "IOBES", "BILOU")
@@ -114,6 +115,21 @@ def test_columns_without_comments_report_the_white_space(given: list[EntryDocume
     for document in given:
         if "  " in document.text or "\n" in document.text:
             assert document.id in reported
+
+
+@needs_data
+@pytest.mark.data
+@pytest.mark.parametrize(("text", "unsaid"), [("reference", 4), ("ocr", 73)])
+def test_published_entries_come_back(text: str, unsaid: int) -> None:
+    data = load_dataset("directories", DATA / "directories", text=text, split="test")
+    before = from_dataset(data, ImportReport("directories", "jsonl"))
+    assert len(before) == 1685
+    for name in WRITERS:
+        after, report = through(name, before)
+        check(before, after, report)
+        # Tags cannot say entities that begin or end with white space; offsets and elements can.
+        number = sum(len(ids) for what, ids in report.lost.items() if what.startswith("entities"))
+        assert number == (unsaid if name in ("conll", "hipe") else 0), name
 
 
 def test_nothing_is_lost_that_can_be_said() -> None:

@@ -227,7 +227,7 @@ def write(documents: Iterable[EntryDocument], options: Options, report: ImportRe
                 report.lose("attributes of documents", f"{document.id}: {key}")
         misc, exact = _misc(entry.text, tokens)
         if not exact:
-            report.lose("white space other than one blank or one line end (kept in a comment)", document.id)
+            report.note("texts with other white space than one blank or one line end stand in a comment text")
             lines.append(table.write_text(entry.text))
         for place, token in enumerate(tokens):
             coarse = _coarse(columns["fine"][place])
