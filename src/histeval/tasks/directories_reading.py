@@ -91,6 +91,8 @@ def read_answer(answer: Answer, grammar: Grammar) -> Reading:
         return reading if many <= MAX_ENTITIES else _too_many(many)
     if detail:
         return Reading(failure="wrong_shape", detail=detail[-1])
+    if reading.failure == "cut_off" and (by_finish(answer) or str(text).lstrip().startswith(("{", "["))):
+        return reading  # what stands before the cut is no whole answer, also where its tags happen to be closed
     if isinstance(text, str) and reading.failure in ("not_json", "wrong_shape", "cut_off", "refused"):
         as_text = _read_text(text, answer, grammar)
         if as_text.record is not None and as_text.record.entities:
