@@ -15,6 +15,8 @@ REMEDY = (
     "Answers are a run folder, a published results folder, a .jsonl file with one "
     '{"document": ..., "text" or "record" or "error": ...} a line, or a .conll or .tsv file'
 )
+LARGEST = 2**53
+"""The largest seconds, cost or number of tokens that is believed: whole numbers up to here are exact as floats."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,8 @@ def rules_from(value: Any) -> dict[str, bool]:
 
 
 def number_or_none(value: Any) -> float | None:
-    """A number of a file as a float; None for everything else, negative numbers included."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+    """A number of a file as a float; None for everything else, negative and infinite numbers included."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST:
         return None
     return float(value)
 
@@ -150,4 +152,4 @@ def usage_from(value: Any) -> dict[str, int]:
     """Token counts by kind; what is no whole number is left out."""
     if not isinstance(value, dict):
         return {}
-    return {str(k): v for k, v in value.items() if isinstance(v, int) and not isinstance(v, bool) and v >= 0}
+    return {str(k): v for k, v in value.items() if type(v) is int and 0 <= v <= LARGEST}

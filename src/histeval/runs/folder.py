@@ -142,7 +142,19 @@ def _answer(document: str, repeat: int, line: Mapping[str, Any]) -> Answer:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 2**53
+    return float(value) if known else None  # NaN is no number either
+
+
+def _repeats(run: Mapping[str, Any]) -> int:
+    """The repeats that run.json names; 1 where somebody made something else of it."""
+    value = run.get("repeats")
+    return value if type(value) is int and value >= 1 else 1
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a list in run.json."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, (list, tuple)) else []
 
 
 def _read_heads(file: Path) -> dict[tuple[str, int], Done]:
@@ -166,7 +178,7 @@ def _head(line: bytes, file: Path, number: int) -> tuple[str, int, str, float | 
     try:
         if match:
             document, repeat, state, cost = match.groups()
-            return json.loads(document), int(repeat), state.decode(), None if cost == b"null" else float(cost)
+            return json.loads(document), int(repeat), state.decode(), None if cost == b"null" else _number(float(cost))
         value = json.loads(line)  # edited by hand, or written by another program
         document, repeat = value["document"], value.get("repeat", 0)
         state = value.get("state") or (ANSWERED if value.get("error") is None else FAILED)
@@ -246,9 +258,10 @@ class RunFolder:
                                  "name another folder with --out")  # fmt: skip
         merged = {**old, **{key: value for key, value in new.items() if value is not None}}
         asked = [run.get("documents") for run in (old, new)]
-        merged["documents"] = None if None in asked else list(dict.fromkeys(id for ids in asked for id in ids or ()))
-        merged["repeats"] = max(int(run.get("repeats") or 1) for run in (old, new))
-        merged["notes"] = list(dict.fromkeys([*(old.get("notes") or ()), *(new.get("notes") or ())]))
+        every = any(not isinstance(ids, list) for ids in asked)
+        merged["documents"] = None if every else list(dict.fromkeys(id for ids in asked for id in _texts(ids)))
+        merged["repeats"] = max(_repeats(run) for run in (old, new))
+        merged["notes"] = list(dict.fromkeys(note for run in (old, new) for note in _texts(run.get("notes"))))
         merged["start"], merged["end"] = old.get("start"), None
         return merged
 

@@ -33,6 +33,8 @@ NEARLY_ALL = 0.8
 """A run with at least this share of failed or empty answers has failed nearly throughout."""
 LARGEST = 100
 """Above this many usable answers so many of them are tested: those whose ids have the smallest digests."""
+CLIP = 2000
+"""Of longer texts only so many characters are compared: enough to know a page by, and time stays bounded."""
 RESAMPLES = 9999
 
 _NOTHING = ("", "null", "none", "unknown", "n/a", "-")
@@ -278,7 +280,7 @@ def _fit(found: list[Mapping[str, str]], expected: list[Mapping[str, str]]) -> N
         return None
     total = np.zeros((len(found), len(expected)))
     for name in sorted({name for parts in expected for name in parts}):
-        rows, columns = [parts.get(name, "") for parts in found], [parts.get(name, "") for parts in expected]
+        rows, columns = ([parts.get(name, "")[:CLIP] for parts in side] for side in (found, expected))
         scores = cdist(rows, columns, scorer=fuzz.ratio, dtype=np.float64)
         scores[[not text for text in rows], :] = 0.0  # nothing said is no evidence, also where nothing was due
         total += scores

@@ -69,7 +69,8 @@ def _regions(task: dict[str, Any], which: str, identifier: str, report: ImportRe
                 regions += [item for item in value if _is_region(item)]
         return regions
     given = task.get("predictions") if which == "prediction" else task.get("annotations", task.get("completions"))
-    valid = [item for item in given or [] if isinstance(item, dict) and isinstance(item.get("result"), list)]
+    listed = given if isinstance(given, list) else []
+    valid = [item for item in listed if isinstance(item, dict) and isinstance(item.get("result"), list)]
     kept = [item for item in valid if not item.get("was_cancelled")]
     if len(kept) < len(valid):
         report.leave_out("skipped annotations", identifier)
