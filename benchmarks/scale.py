@@ -7,6 +7,7 @@ table (documents, page length, runs; seconds and peak memory of scoring, of the 
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.text import noisy, page
 
@@ -59,13 +60,27 @@ def write_corpus(folder: Path, pages: int, characters: int = 1500) -> Path:
     return parts
 
 
-def watched(words: list[str]) -> tuple[float, float, str]:
-    """Seconds, peak memory in MB of all processes together (proportional set size, Linux), and what was printed."""
+class Watched(NamedTuple):
+    """What a command took: seconds, processor seconds, and peak memory in MB (proportional set size) of all its
+    processes together, as seen twice a second (Linux; elsewhere 0), and what it printed."""
+
+    seconds: float
+    processor: float
+    peak_mb: float
+    printed: str
+
+
+def watched(words: list[str]) -> Watched:
+    """Runs a command line of Histeval and watches its processes."""
     begin = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "histeval", *words], stdout=subprocess.PIPE, text=True)
-    peak = 0.0
+    peak, spent = 0.0, dict[int, float]()
     while process.poll() is None:
-        peak = max(peak, memory(process.pid))
+        total = 0.0
+        for one, memory, processor in processes(process.pid):
+            total += memory
+            spent[one] = processor
+        peak = max(peak, total)
         try:
             process.wait(0.5)
         except subprocess.TimeoutExpired:
@@ -74,19 +89,23 @@ def watched(words: list[str]) -> tuple[float, float, str]:
     printed = process.stdout.read() if process.stdout else ""
     if process.returncode:
         raise RuntimeError(f"histeval {' '.join(words)} ended with {process.returncode}")
-    return took, peak, printed
+    return Watched(took, sum(spent.values()), peak, printed)
 
 
-def memory(root: int) -> float:
-    """Proportional set size of a process and all below it, in MB; 0 where the system does not tell."""
+def processes(root: int) -> Iterator[tuple[int, float, float]]:
+    """A process and all below it: number, proportional set size in MB, processor seconds so far."""
     children: dict[int, list[int]] = {}
+    ticks = os.sysconf("SC_CLK_TCK")
+    spent: dict[int, float] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             words = status.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        children.setdefault(int(words[1]), []).append(int(status.parent.name))
-    total, waiting = 0, [root]
+        one = int(status.parent.name)
+        children.setdefault(int(words[1]), []).append(one)
+        spent[one] = (int(words[11]) + int(words[12])) / ticks
+    waiting = [root]
     while waiting:
         one = waiting.pop()
         waiting += children.get(one, [])
@@ -94,8 +113,8 @@ def memory(root: int) -> float:
             text = Path(f"/proc/{one}/smaps_rollup").read_text()
         except OSError:
             continue
-        total += next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
-    return total / 1024
+        memory = next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
+        yield one, memory / 1024, spent.get(one, 0.0)
 
 
 def measure(pages: int = 20_000, runs: int = RUNS) -> list[dict[str, Any]]:
@@ -107,23 +126,23 @@ def measure(pages: int = 20_000, runs: int = RUNS) -> list[dict[str, Any]]:
     except ImportError:
         return [{**row, "peer": "local engine (Ray is not installed)", "ours_seconds": None, "peer_seconds": None,
                  "ratio": None}]  # fmt: skip
-    took: dict[str, list[float]] = {"ray": [], "local": []}
-    peaks = {"ray": 0.0, "local": 0.0}
+    found: dict[str, list[Watched]] = {"ray": [], "local": []}
     with tempfile.TemporaryDirectory() as name:
         parts = write_corpus(Path(name) / "corpus", pages)
-        said = set()
         for _ in range(runs):
-            for engine, times in took.items():
+            for engine, seen in found.items():
                 words = ["score", "manuscripts", str(parts.parent), str(parts), "--protocol", "published"]
                 words += ["--format", "json", "--engine", engine, "--workers", str(WORKERS)]
-                seconds, peak, printed = watched(words)
-                times.append(seconds)
-                peaks[engine] = max(peaks[engine], peak)
-                said.add(printed)
-        if len(said) != 1:
+                seen.append(watched(words))
+        if len({one.printed for seen in found.values() for one in seen}) != 1:
             raise AssertionError("the engines' results differ")
-    ours, theirs = median(took["ray"]), median(took["local"])
-    return [{**row, "ours_seconds": ours, "peer_seconds": theirs, "ratio": theirs / ours, "peak_mb": peaks["ray"]}]
+    peak = max(one.peak_mb for one in found["ray"])
+    measured = []
+    for words_of, field in ((what, "seconds"), (f"{what}, processor time", "processor")):
+        ours, theirs = (median(getattr(one, field) for one in found[engine]) for engine in ("ray", "local"))
+        row = {**row, "what": words_of, "ours_seconds": ours, "peer_seconds": theirs}
+        measured.append({**row, "ratio": theirs / ours if ours else None, "peak_mb": peak})
+    return measured
 
 
 def growth(most: int = 10_000) -> list[dict[str, Any]]:
@@ -136,8 +155,9 @@ def growth(most: int = 10_000) -> list[dict[str, Any]]:
         for pages, characters in [*((size, 1500) for size in sizes), (1000, 150), (1000, 15_000)]:
             parts = write_corpus(Path(name) / f"{pages}_{characters}", pages, characters)
             words = ["score", "manuscripts", str(parts.parent), str(parts), "--workers", "1", "--format", "json"]
-            took, peak, _ = watched(words)
-            found.append({"what": f"score, {pages} pages of {characters}", "seconds": took, "peak_mb": peak})
+            seen = watched(words)
+            what = f"score, {pages} pages of {characters} characters"
+            found.append({"what": what, "seconds": seen.seconds, "processor": seen.processor, "peak_mb": seen.peak_mb})
         found += folder_growth(Path(name), sizes)
     return found
 
@@ -173,7 +193,8 @@ def folder_growth(place: Path, sizes: list[int]) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["growth"]:
         for one in growth(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000):
-            print(f"{one['what']:44} {one['seconds']:9.3f} s  {one.get('peak_mb', 0):8.0f} MB")
+            processor = one.get("processor", 0.0)
+            print(f"{one['what']:44} {one['seconds']:9.3f} s {processor:9.2f} s {one.get('peak_mb', 0):8.0f} MB")
     else:
         for one in measure(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000):
             print(one)
