@@ -105,6 +105,15 @@ def test_a_hyphen_parts_only_a_known_prefix() -> None:
     assert entities(prefixed[0]) == [("E-mail", "a b"), ("loc-adm", "c")]
 
 
+@pytest.mark.parametrize("first", ["#", "#Basel", "#͛", "##"])
+def test_a_token_may_begin_with_a_number_sign_wherever_it_stands(first: str) -> None:
+    (document,), _ = read("conll", {"a.conll": f"# a remark\n{first}\tB-X\nb\tO\n{first}\tB-X\n"})
+    assert entities(document) == [("X", first), ("X", first)]
+    if first != "#":
+        (document,), _ = read("conll", {"a.conll": f"{first}\tplace\nb\tO\n"})
+        assert entities(document) == [("place", first)]
+
+
 def test_parts_of_a_split() -> None:
     files: dict[str, str | bytes] = {"x.train.conll": "a\tB-X\n", "x.dev.conll": "b\tO\n", "x.test.conll": "c\tB-X\n"}
     documents, _ = read("conll", files)

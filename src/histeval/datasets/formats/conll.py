@@ -115,7 +115,7 @@ def _read_file(source: Source) -> _File:
         if not file.width:
             file.tabs = "\t" in line
         cells = _cells(line, file.tabs)
-        if line.startswith("#") and (not file.width or len(cells) != file.width) and _is_remark(cells, file):
+        if line.startswith("#") and (not file.width or len(cells) != file.width) and _is_remark(cells, file.tabs):
             continue
         if first and file.header is None and cells[0].lower() in _TOKEN_NAMES and _is_header(cells):
             file.header, file.width, first = [cell.lower() for cell in cells], len(cells), False
@@ -142,9 +142,14 @@ def _is_header(cells: Sequence[str]) -> bool:
     return len(cells) > 1 and not any(table.looks_like_tags([cell]) for cell in cells)
 
 
-def _is_remark(cells: Sequence[str], file: _File) -> bool:
-    """Whether a line that begins with `#` is a remark: `#` alone, or words after it that are no columns of the file."""
-    return cells[0] != "#" or not table.looks_like_tags([cells[-1]]) or len(cells) < 2
+def _is_remark(cells: Sequence[str], tabs: bool) -> bool:
+    """Whether a line that begins with `#` is a remark: no label ends it, as one ends that of the token `#Basel`.
+
+    Labels without prefixes cannot be told from words; beside a tab `#Basel` is a token, `#` a remark (GermEval).
+    """
+    if len(cells) < 2 or table.looks_like_tags([cells[-1]]):
+        return len(cells) < 2
+    return cells[0] == "#" or not tabs
 
 
 def _layout(file: _File, asked: Any) -> Layout:
