@@ -74,11 +74,11 @@ def ours(image: Path, documents: int, connections: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         options = {"systems": [MODEL], "max_connections": connections}
         run_systems(task, dataset(connections), out=Path(folder) / "warm", **options)
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         (result,) = run_systems(task, dataset(documents), out=Path(folder) / "run", **options)
-        seconds = time.perf_counter() - start
+        seconds, busy = time.perf_counter() - start, time.process_time() - busy
         assert result.complete
-    return {"seconds": seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {"seconds": seconds, "busy": busy, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
 def inspect_alone(image: Path, documents: int, connections: int) -> dict[str, float]:
@@ -123,8 +123,13 @@ def inspect_alone(image: Path, documents: int, connections: int) -> dict[str, fl
         return seconds
 
     asyncio.run(ask(connections))
+    busy = time.process_time()
     seconds = asyncio.run(ask(documents))
-    return {"seconds": seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {
+        "seconds": seconds,
+        "busy": time.process_time() - busy,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
 
 
 def measure(kind: str, image: Path, documents: int, connections: int) -> dict[str, float]:
@@ -169,7 +174,11 @@ def main() -> None:
                     found = measure(kind, image, options.documents, options.connections)
                     rates[kind].append(options.documents / found["seconds"])
                     memory = max(memory, found["memory"]) if kind == "ours" else memory
-                    print(f"{kind}: {rates[kind][-1]:.1f} documents a second, {found['memory']:.0f} MB at most")
+                    work = 1000 * found["busy"] / options.documents
+                    print(
+                        f"{kind}: {rates[kind][-1]:.1f} documents a second, {work:.1f} ms of processor time each, "
+                        f"{found['memory']:.0f} MB at most"
+                    )
             small = measure("ours", image, options.documents // 2, options.connections)["memory"]
         finally:
             server.terminate()

@@ -206,7 +206,7 @@ def test_a_rate_limit_slows_all_down(letters: Dataset, serve: Any, tmp_path: Pat
     """A server that takes two requests at once and turns others away: in the end all are answered."""
     server = serve(latency=0.03)
     server.script = lambda document, attempt, number: Fault("status", 429) if server.active > 2 else None
-    result = ask(part(letters, 40), tmp_path / "run", max_connections=20, retries=8)
+    result = ask(part(letters, 40), tmp_path / "run", max_connections=20, retries=10)
     assert result.complete
     assert set(server.served.values()) == {1}
     assert sum(server.asked.values()) < 200

@@ -6,10 +6,10 @@ An image that is fine as it stands is sent byte for byte. What is changed is cha
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 import math
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -124,7 +124,7 @@ def prepare_pages(paths: tuple[Path, ...], rule: ImageRule, max_side: int | None
 def prepare(path: Path, rule: ImageRule) -> list[PreparedImage]:
     """The images in one file (one, except for a TIFF of several pages) under `rule`; raises ImageError."""
     data = _read(path)
-    key = (hashlib.sha256(data).digest(), rule)
+    key = (len(data), zlib.crc32(data), rule)
     seen = _SEEN.get(key)
     if seen is not None:  # the same bytes were looked at before, and could be sent as they are
         return [PreparedImage(path.name, data, *seen)]
@@ -280,18 +280,22 @@ def _png(image: Image.Image) -> bytes:
     return stream.getvalue()
 
 
+_Key = tuple[int, int, ImageRule]
+
+
 class _Seen:
-    """Which bytes were found fit to be sent as they are; small, so that memory does not grow with the documents."""
+    """Which files were found fit to be sent as they are, by length and checksum; small, so that memory does not grow
+    with the documents. Where two files collide, one is merely not looked at again before it is sent."""
 
     def __init__(self, size: int = 4096) -> None:
         self._size, self._lock = size, threading.Lock()
-        self._items: OrderedDict[tuple[bytes, ImageRule], tuple[str, int, int]] = OrderedDict()
+        self._items: OrderedDict[_Key, tuple[str, int, int]] = OrderedDict()
 
-    def get(self, key: tuple[bytes, ImageRule]) -> tuple[str, int, int] | None:
+    def get(self, key: _Key) -> tuple[str, int, int] | None:
         with self._lock:
             return self._items.get(key)
 
-    def put(self, key: tuple[bytes, ImageRule], value: tuple[str, int, int]) -> None:
+    def put(self, key: _Key, value: tuple[str, int, int]) -> None:
         with self._lock:
             self._items[key] = value
             if len(self._items) > self._size:

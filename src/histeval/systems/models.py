@@ -28,7 +28,7 @@ from histeval.systems.wording import load_wording, placeholders, record_schema
 from histeval.tasks.base import Answer
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model, ModelOutput
+    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 
 OURS = ("base_url", "api_key", "model_args", "max_image_side", "structured")
 """Settings that are no generation settings of Inspect AI. `structured` false leaves the schema out of the request."""
@@ -85,6 +85,7 @@ class LanguageModel:
         self.price = load_prices(request.prices).find(name)
         self._prices = load_prices(request.prices)
         self._model: Model | None = None
+        self._configs: dict[tuple[str, ...], GenerateConfig] = {}
         self._listener = _Listener(self._note)
         self._active, self._allowed, self._slowed = 0, 1e9, 0.0  # requests out, how many may be, last slowed down
         self._gate = 0.0  # time before which nothing is sent, since the provider asked for a pause
@@ -179,16 +180,20 @@ class LanguageModel:
         user = ChatMessageUser(content=[ContentText(text=text), *(ContentImage(image=page.data_uri) for page in pages)])
         return [ChatMessageSystem(content=self.role.text), user] if self.role.text else [user]
 
+    def _compose(self, document: Document) -> tuple[list[dict[str, Any]], list[ChatMessage]]:
+        """What is kept of the pages, and what is sent; the pages themselves are let go of here."""
+        pages = self.pages(document)
+        return [page.describe() for page in pages], self.messages(document, pages)
+
     async def answer(self, document: Document, repeat: int = 0) -> Reply:
         """Ask about one document; see `System`."""
         self.open()
         try:
-            pages = await asyncio.to_thread(self.pages, document)
+            pages, messages = await asyncio.to_thread(self._compose, document)
         except ImageError as fault:
             # repaired and asked again, it may be answered
             return Reply(Answer(document.id, error="missing", repeat=repeat), again=True, detail=str(fault))
-        messages = await asyncio.to_thread(self.messages, document, pages)
-        extra: dict[str, Any] = {"images": [page.describe() for page in pages]} if pages else {}
+        extra: dict[str, Any] = {"images": pages} if pages else {}
         start = time.monotonic()
         retries = unexpected = 0
         while True:
@@ -205,7 +210,7 @@ class LanguageModel:
             finally:
                 self._active -= 1
             if output is not None:
-                self._allowed += 1 / self._allowed
+                self._allowed += 0.2 / self._allowed
                 extra.update({"retries": retries} if retries else {})
                 return self._reply(document, repeat, output, time.monotonic() - asked, extra)
             if found.kind == "stop":
@@ -243,7 +248,7 @@ class LanguageModel:
                 return
 
     def _slow_down(self, asked: float, seconds: float) -> None:
-        """After a rate limit: a pause for all, and half as many requests at once; each answer lets a few more out."""
+        """After a rate limit: a pause for all, and half as many requests at once; with every five rounds of answers one more."""
         now = time.monotonic()
         self._gate = max(self._gate, now + seconds)
         if asked > self._slowed:  # requests that were out together count once
@@ -262,21 +267,30 @@ class LanguageModel:
         return [*names, "response_schema"] if self.structured and "response_schema" not in self._refused else names
 
     async def _generate(self, messages: list[ChatMessage], sent: list[str]) -> ModelOutput:
+        assert self._model is not None
+        config = self._config(sent)
+        if self.request.batch:
+            return await self._model.generate(messages, config=config)
+        async with asyncio.timeout(self.request.timeout):
+            return await self._model.generate(messages, config=config)
+
+    def _config(self, sent: list[str]) -> GenerateConfig:
+        """What Inspect AI is told with these settings, made once for all documents."""
         from inspect_ai.model import GenerateConfig
 
-        assert self._model is not None
-        config: dict[str, Any] = {key: value for key, value in self._generation.items() if key in sent}
-        if "response_schema" in sent:
-            config["response_schema"] = inspect_schema(self.schema)
-        # Pages are sent once: writing them to a provider's cache would cost more and save nothing.
-        config.setdefault("cache_prompt", False)
-        # The connections are counted by whoever runs us; Inspect's own count must not be in the way.
-        config.update(max_retries=0, max_connections=100_000)
-        if self.request.batch:
-            config["batch"] = self.request.batch
-            return await self._model.generate(messages, config=GenerateConfig(**config))
-        async with asyncio.timeout(self.request.timeout):
-            return await self._model.generate(messages, config=GenerateConfig(**config))
+        key = tuple(sent)
+        if key not in self._configs:
+            config: dict[str, Any] = {name: value for name, value in self._generation.items() if name in sent}
+            if "response_schema" in sent:
+                config["response_schema"] = inspect_schema(self.schema)
+            # Pages are sent once: writing them to a provider's cache would cost more and save nothing.
+            config.setdefault("cache_prompt", False)
+            # The connections are counted by whoever runs us; Inspect's own count must not be in the way.
+            config.update(max_retries=0, max_connections=100_000)
+            if self.request.batch:
+                config["batch"] = self.request.batch
+            self._configs[key] = GenerateConfig(**config)
+        return self._configs[key]
 
     async def _without_schema(
         self, found: Fault, messages: list[ChatMessage], sent: list[str]
