@@ -53,7 +53,7 @@ def predict(datasets: list[Dataset], cache: Path, only: list[str]) -> None:
             begin = time.monotonic()
             seconds: list[str] = []
             with left_out_tagger(
-                datasets, ids, system="crf+bilstm", report=seconds.append, **CONFIGURATIONS[name]
+                datasets, ids, system="crf+bilstm", report=seconds.append, **({"noise": 0.0} | CONFIGURATIONS[name])
             ) as tagger:
                 for part in PARTS:
                     used = tagger if part == "crf+bilstm" else tagger.only(part)

@@ -42,6 +42,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     f"{tokens} joint IO noise 1": {"tokens": tokens, "approach": "joint", "scheme": "IO", "noise": 1.0}
     for tokens in ("published", "plain")
 }
+for _options in CONFIGURATIONS.values():
+    _options.setdefault("noise", 0.0)
 TABLE = Path(__file__).with_suffix(".md")
 
 
@@ -96,7 +98,7 @@ def scored(path: Path, cache: Path) -> list[dict[str, Any]]:
                     interval = found.intervals[metric]
                     cells[column] = (found.values[metric], interval.low, interval.high)
                 shown = {key: options[key] for key in ("tokens", "scheme")}
-                shown["approach"] = options["approach"] + (", noise copies" if "noise" in options else "")
+                shown["approach"] = options["approach"] + (", noise copies" if options["noise"] else "")
                 rows.append({"text": text, "system": part, **shown, "cells": cells, "signature": str(found.signature)})
     return rows
 

@@ -9,7 +9,7 @@ A grid file is TOML. Each key below may be a list; every combination is trained,
     text = ["reference,ocr"]            # texts trained on together; each is tagged and scored
     tokens = ["published", "plain"]
     rows = [47, 760, 6084]              # left away: all
-    noise = [0.0]
+    noise = [0.0, 1.0]                  # left away: 1 for a network with several texts
     seed = [1, 2, 3, 4, 5]              # the table gives the mean over seeds
 
     [options]                           # other options of `train`, the same for all
@@ -103,7 +103,7 @@ def read_grid(path: Path | str) -> Grid:
         "text": ["reference"],
         "tokens": ["published"],
         "rows": [None],
-        "noise": [0.0],
+        "noise": [None],
         "seed": [1],
     }
     axes = [lists.get(key, defaults[key]) for key in AXES]

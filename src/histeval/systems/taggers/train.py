@@ -89,7 +89,7 @@ def train(
     tokens: str = TOKENS,
     texts: Sequence[str] = (),
     rows: int | None = None,
-    noise: float = 0.0,
+    noise: float | None = None,
     noise_copies: int = 1,
     seed: int = 1,
     weights: Sequence[float] = (),
@@ -102,7 +102,7 @@ def train(
 
     `datasets` are readings of the same rows: all are trained on, and one model serves them all. `rows` takes a sample
     in proportion to books. `noise` adds `noise_copies` copies of the first reading with OCR noise of that strength,
-    learnt from the others. `weights` are those of the hierarchical loss, one for each step from the root of the class
+    learnt from the others; None means 1 for a network that has several readings to learn it from, else none. `weights` are those of the hierarchical loss, one for each step from the root of the class
     tree to the label, outermost first. `backbone` are options of `transformer.fit` (model, batch, ...).
 
     The result depends on the seed, the data and the versions of the libraries alone. Raises UsageError for options
@@ -110,6 +110,8 @@ def train(
     """
     begin = time.monotonic()
     system = system or default_system()
+    if noise is None:
+        noise = 1.0 if "bilstm" in SYSTEMS.get(system, ()) and len(datasets) > 1 else 0.0
     check_options(system, approach, weights, noise, noise_copies, workers, epochs, backbone)
     check_token_mode(tokens)
     check_free(Path(out))
