@@ -248,7 +248,7 @@ class LanguageModel:
                 return
 
     def _slow_down(self, asked: float, seconds: float) -> None:
-        """After a rate limit: a pause for all, and half as many requests at once; with every five rounds of answers one more."""
+        """After a rate limit: a pause for all, and half as many requests at once; answers let more out."""
         now = time.monotonic()
         self._gate = max(self._gate, now + seconds)
         if asked > self._slowed:  # requests that were out together count once
