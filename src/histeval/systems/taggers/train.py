@@ -102,8 +102,9 @@ def train(
 
     `datasets` are readings of the same rows: all are trained on, and one model serves them all. `rows` takes a sample
     in proportion to books. `noise` adds `noise_copies` copies of the first reading with OCR noise of that strength,
-    learnt from the others; None means 1 for a network that has several readings to learn it from, else none. `weights` are those of the hierarchical loss, one for each step from the root of the class
-    tree to the label, outermost first. `backbone` are options of `transformer.fit` (model, batch, ...).
+    learnt from the others; None means 1 for a network that has several readings to learn it from, else none.
+    `weights` are those of the hierarchical loss, one for each step from the root of the class tree to the label,
+    outermost first. `backbone` are options of `transformer.fit_columns` (model, batch, ...).
 
     The result depends on the seed, the data and the versions of the libraries alone. Raises UsageError for options
     that cannot be, an empty training set or one without entities; MissingExtraError; OutputError.
