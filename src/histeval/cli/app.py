@@ -28,6 +28,8 @@ COMMANDS = {
     "project": ("training:project", "Carry annotations onto another text of the same entries (OCR, say)."),
     "merge": ("scaling:merge", "Merge the files of a scoring in shards into its scores."),
     "compare": ("scoring:compare", "Compare systems: differences with intervals and corrected p-values."),
+    "overview": ("publishing:overview", "Build static pages: leaderboards, runs, every document with its differences."),
+    "view": ("publishing:view", "Open an overview in the browser, served on this machine only."),
     "demo": ("demonstration:demo", "The whole way on the bundled datasets, offline."),
 }
 

@@ -11,9 +11,12 @@ from typing import Any
 from histeval.datasets.base import Dataset
 from histeval.errors import UsageError
 from histeval.overview import leaderboard as board_pages
+from histeval.overview.cells import pretty
 from histeval.overview.collect import Collected, Tell, collect
 from histeval.overview.exports import exports, methods
-from histeval.overview.page import Crumb, Page, clean, footer, render
+from histeval.overview.frame import Place, Ways, page_of, ways_of
+from histeval.overview.page import Crumb, clean, render
+from histeval.overview.pages_of_documents import write_documents
 from histeval.overview.site import Site
 from histeval.overview.slugs import slug
 from histeval.runs.score import Selection
@@ -40,16 +43,6 @@ class Built:
     written: tuple[str, ...]
     kept: tuple[str, ...]
     removed: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the pages of a dataset lie: `folder` in the site ("" or "datasets/NAME/"), `up` from there to the root."""
-
-    folder: str
-    up: str
-    title: str
-    site: str
 
 
 def overview(
@@ -109,30 +102,14 @@ def _assets(site: Site) -> None:
 
 
 def _dataset(site: Site, place: Place, collected: Collected, by: Sequence[str] | None, tell: Tell | None) -> None:
-    run_hrefs = {run.key: f"runs/{run.slug}.html" for run in collected.runs}
+    ways = ways_of(collected)
+    write_documents(site, place, collected, ways, tell)
     for name in collected.protocols:
-        _leaderboard(site, place, collected, name, run_hrefs)
+        _leaderboard(site, place, collected, name, ways)
     main = collected.main
     if main is not None:
         for file, text in exports(main).items():
             site.write(f"{place.folder}exports/{file}", text)
-
-
-SECTIONS = (("Leaderboard", "index.html"),)
-
-
-def page_of(place: Place, file: str, label: str = "") -> Page:
-    """The frame of a page of a dataset; `file` lies in the dataset's folder, `label` is its own step of the trail."""
-    down = "../" * file.count("/")
-    root = down + place.up
-    trail = []
-    if place.site:
-        trail.append(Crumb(place.site, f"{root}index.html"))
-    trail.append(Crumb(place.title, f"{down}index.html" if label else ""))
-    if label:
-        trail.append(Crumb(label))
-    sections = tuple(Crumb(name, f"{down}{target}", current=target == file) for name, target in SECTIONS)
-    return Page(root, tuple(trail), sections, footer())
 
 
 def protocol_file(collected: Collected, name: str) -> str:
@@ -140,7 +117,8 @@ def protocol_file(collected: Collected, name: str) -> str:
     return "index.html" if name == collected.protocol else f"{name}.html"
 
 
-def _leaderboard(site: Site, place: Place, collected: Collected, name: str, hrefs: Mapping[str, str]) -> None:
+def _leaderboard(site: Site, place: Place, collected: Collected, name: str, ways: Ways) -> None:
+    hrefs = ways.runs
     boards = collected.boards[name]
     main = boards[0] if boards else None
     file = protocol_file(collected, name)
@@ -193,7 +171,7 @@ def _caption(board: Any) -> str:
 
 def _apart_columns(collected: Collected, name: str) -> tuple[str, ...]:
     scorer = collected.runs[0].scores[name].scorer
-    metrics = [f"#{board_pages.pretty(metric)}" for metric in scorer.headline[: board_pages.MOST_METRICS]]
+    metrics = [f"#{pretty(metric)}" for metric in scorer.headline[: board_pages.MOST_METRICS]]
     return ("System", *metrics, "#Documents", "#Failed", "#Cost", "#s / document", "Run on", "Model dated")
 
 

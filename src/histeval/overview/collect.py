@@ -18,8 +18,8 @@ from histeval.datasets.base import Dataset
 from histeval.errors import UsageError
 from histeval.overview.slugs import slug
 from histeval.runs.answers import AnswerSet
-from histeval.runs.opening import open_answers
 from histeval.runs.compare import pooled
+from histeval.runs.opening import open_answers
 from histeval.runs.score import Score, Scorers, Selection, attribute, score_run, summarise
 from histeval.runs.signature import RESAMPLES, SEED
 from histeval.stats.counts import CountTable
@@ -193,11 +193,17 @@ def open_runs(paths: Sequence[Path | str], dataset: Dataset) -> list[Run]:
         raise UsageError(f"the run {twice!r} is given twice")
     models = [_fact(answers, "model") or _fact(answers, "system") or Path(answers.run).stem for answers in sets]
     several = Counter(models)
+    shorts = Counter(_short(answers.run) for answers in sets)
+
+    def short(key: str) -> str:
+        """Folders of one name in different places are told apart by their whole path."""
+        return key if shorts[_short(key)] > 1 else _short(key)
+
     return [
         Run(
             answers.run,
-            model if several[model] == 1 else f"{model} ({_short(answers.run)})",
-            slug(_short(answers.run)),
+            model if several[model] == 1 else f"{model} ({short(answers.run)})",
+            slug(short(answers.run)),
             _fact(answers, "provider") or (_fact(answers, "system").split("/")[0] if _fact(answers, "system") else ""),
             model,
             (_fact(answers, "date") or _fact(answers, "start"))[:10],

@@ -1,0 +1,137 @@
+"""`histeval overview` and `histeval view`: the pages that people look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from histeval.overview.build import Input
+    from histeval.runs.score import Selection
+
+Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
+
+
+def overview(
+    datasets: list[str],
+    /,
+    *,
+    out: Path = Path("overview"),
+    protocol: Literal["documented", "published", "corrected"] = "documented",
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative=(), consume_multiple=False)] = None,
+    by: Names = None,
+    where: Names = None,
+    documents: str | None = None,
+    unit: str | None = None,
+    text: Literal["reference", "ocr"] | None = None,
+    split: Literal["train", "dev", "test", "all"] | None = None,
+    title: str = "",
+) -> None:
+    """Build static pages of datasets and their runs: leaderboard, runs, documents, doubts; opens from disk or any server.
+
+    The same command again makes only what changed.
+
+    Parameters
+    ----------
+    datasets
+        DATASET=ANSWERS,ANSWERS,... each: the folder of a dataset and whatever `histeval score` takes, or a folder of
+        run folders. Without =ANSWERS: runs/DATASET. TASK:DATASET names the task where the folder does not say it.
+    out
+        The folder of the pages.
+    protocol
+        The rules that pages open with; the other protocols are one click away.
+    set_
+        Override one rule, as RULE=VALUE; it shows in the signature. Can be repeated.
+    by
+        Break scores down by this attribute of the documents (default: all with two to twelve values). Can be repeated.
+    where
+        Only documents with this attribute, as KEY=VALUE. Can be repeated.
+    documents
+        Only these: a file with one id a line, or ids with commas between.
+    unit
+        What is resampled for intervals: an attribute such as book, or document. The dataset names its own.
+    text
+        directories: the text that was read.
+    split
+        directories: the part that is shown (default test).
+    title
+        What the first page is called where several datasets are given.
+    """
+    from histeval.cli import show
+    from histeval.cli.options import pairs, selection
+    from histeval.overview.build import overview as build
+
+    rules, chosen = pairs(set_ or (), "--set"), selection(documents, where or (), unit)
+    inputs = [_input(words, chosen, text, split) for words in datasets]
+    with show.progress("overview") as tell:
+        built = build(inputs, out, protocol=protocol, rules=dict(rules), by=by, title=title, tell=tell)
+    terminal = show.console()
+    changed = f"{len(built.written)} files written, {len(built.kept)} were up to date, {len(built.removed)} removed"
+    terminal.print(f"{show.plain(str(built.index))}: {changed}", soft_wrap=True)
+    terminal.print(f"next: [bold]histeval view {show.plain(str(out))}[/], or open it in a browser", soft_wrap=True)
+
+
+def _input(words: str, chosen: Selection, text: str | None, split: str | None) -> Input:
+    """A dataset with its answers, as one word of the command line names them."""
+    from histeval.cli.options import open_dataset
+    from histeval.datasets.layout import find_task
+    from histeval.errors import UsageError
+    from histeval.overview.build import Input
+    from histeval.tasks import get_task, task_names
+
+    folder, equals, rest = (words, "", "") if Path(words).is_dir() else words.partition("=")
+    task, colon, place = folder.partition(":")
+    known = {*task_names(), *(get_task(name).alias for name in task_names())}
+    if colon and task in known and not Path(folder).is_dir():
+        folder = place
+    else:
+        task = ""
+    if not folder:
+        raise UsageError(f"{words!r} names no dataset; it takes DATASET=ANSWERS,...")
+    path = Path(folder)
+    task = task or find_task(path)
+    of_task = task in ("directories", "entities")
+    found, data = open_dataset(task, path, text if of_task else None, split if of_task else None)
+    if equals:
+        answers = [rest] if Path(rest).exists() else [part for part in rest.split(",") if part.strip()]
+    else:
+        answers = [str(Path("runs") / data.name)]
+        if not Path(answers[0]).is_dir():
+            raise UsageError(f"name the answers to show of {folder} as {folder}=ANSWERS,...; there is no {answers[0]}")
+    return Input(found, data, answers, chosen)
+
+
+def view(
+    folder: Path = Path("overview"),
+    /,
+    *,
+    port: int = 0,
+    browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+) -> None:
+    """Serve an overview on this machine only, and open it in the browser; Ctrl-C ends it.
+
+    Parameters
+    ----------
+    folder
+        The folder that `histeval overview` made.
+    port
+        The port (default: a free one).
+    browser
+        Open the browser.
+    """
+    import webbrowser
+
+    from histeval.cli.show import console, plain
+    from histeval.overview.view import serve
+
+    terminal = console()
+    with serve(folder, port) as server:
+        terminal.print(f"{plain(str(folder))} is at [bold]{plain(server.url)}[/] until Ctrl-C", soft_wrap=True)
+        if browser:
+            webbrowser.open(server.url)
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            terminal.print("stopped")
