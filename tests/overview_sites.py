@@ -1,0 +1,185 @@
+"""Whole overview sites made on the spot: invented systems over the demo data, for tests that read or open the pages."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from histeval.datasets import Dataset, load_dataset
+from histeval.datasets.bundled import bundled
+from histeval.overview.build import Built, Input, overview
+from histeval.runs.score import Selection
+from histeval.tasks import get_task
+from histeval.tasks.base import Task
+
+TASKS = ("letters", "manuscripts", "directories")
+PROTOCOLS = ("documented", "published", "corrected")
+SHOWN_ENTRIES = 30
+"""So many directory entries a test site has: every fourth of the test part, so that several pages have some."""
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+
+
+def answers_of(task: str, kind: str) -> dict[str, dict[str, Any]]:
+    """The bundled answers of a task by document, as a recorded run holds them."""
+    lines = bundled(f"{task}/{kind}").read_text(encoding="utf-8").split("\n")
+    found = {}
+    for line in lines:
+        if line.strip():
+            value = json.loads(line)
+            found[value.pop("document")] = value
+    return found
+
+
+def recorded(name: str, provider: str, model: str, date: str, answers: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """A line of a file of recorded runs."""
+    return {"run_id": name, "provider": provider, "model": model, "date": date, "answers": answers, **more}
+
+
+def invented_runs(task: str) -> list[dict[str, Any]]:
+    """Six systems: the two bundled ones, a mixture, one that fails often, one that answers half, one that costs nothing."""
+    careful, hasty = answers_of(task, "careful"), answers_of(task, "hasty")
+    names = list(careful)
+    free = {name: {k: v for k, v in answer.items() if k not in ("cost", "seconds")} for name, answer in hasty.items()}
+    mixed = {name: (careful if place % 3 else hasty)[name] for place, name in enumerate(names)}
+    failing = {n: ({"error": "provider_error"} if place % 3 == 1 else careful[n]) for place, n in enumerate(names)}
+    half = {name: hasty[name] for name in names[: len(names) // 2]}
+    return [
+        recorded("T01", "acme", "careful-2024-08-06", "2025-01-10", careful),
+        recorded("T02", "bolt", "hasty-1", "2025-03-02", hasty),
+        recorded("T03", "acme", "mixed-mini", "2025-06-15", mixed),
+        recorded("T04", "zeta", "failing-large", "2025-06-20", failing),
+        recorded("T05", "bolt", "hasty-2027-01-01", "2026-02-01", half),
+        recorded("T06", "free & <open>", "hasty-free", "2025-03-02", free),
+    ]
+
+
+def write_runs(file: Path, runs: Sequence[Mapping[str, Any]]) -> Path:
+    """Recorded runs as a file."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
+    return file
+
+
+def run_folder(folder: Path, description: Mapping[str, Any], answers: Mapping[str, Mapping[str, Any]]) -> Path:
+    """A run as `histeval run` leaves it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.json").write_text(json.dumps(description), encoding="utf-8")
+    lines = [
+        json.dumps({"document": name, "repeat": 0, "state": "answered", "cost": answer.get("cost"), **answer})
+        for name, answer in answers.items()
+    ]
+    (folder / "answers.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+def selection_of(task: str, dataset: Dataset) -> Selection:
+    """What a test site shows of the demo data."""
+    if task != "directories":
+        return Selection()
+    # by entry, since the six pages of the test part are too few for any test to tell systems apart
+    return Selection(documents=tuple(list(dataset.documents)[::4][:SHOWN_ENTRIES]), unit="document")
+
+
+def demo_input(task: str, folder: Path) -> Input:
+    """The demo data of a task with its invented systems, and three runs that may not be ranked with them."""
+    dataset = load_dataset(task, bundled(task))
+    paths = [write_runs(folder / f"{task}.jsonl", invented_runs(task))]
+    if task == "letters":
+        careful = answers_of(task, "careful")
+        facts = {"task": task, "system": "acme/late", "model": "late", "start": "2025-08-01T10:00:00+00:00"}
+        told = {"settings": {"temperature": 0.25, "max_tokens": 4096}, "prompt": {"sha256": "feedbeef" * 8}}
+        other = {"dataset": {"name": dataset.name, "fingerprint": "0" * 64}}
+        few = {"documents": list(careful)[:5], "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint}}
+        paths.append(run_folder(folder / "older-truth", {**facts, **told, **other}, careful))
+        paths.append(run_folder(folder / "subset", {**facts, **told, **few, "model": "few"}, careful))
+        rules = [recorded("T07", "acme", "ruled", "2025-09-01", careful, rules={"inferred_from_function": True})]
+        paths.append(write_runs(folder / "ruled.jsonl", rules))
+    return Input(get_task(task), dataset, paths, selection_of(task, dataset))
+
+
+@dataclass(frozen=True)
+class MadeSite:
+    """A site on disk with what it was made from."""
+
+    out: Path
+    inputs: tuple[Input, ...]
+    built: Built
+
+    @cached_property
+    def pages(self) -> dict[str, Any]:
+        """Every HTML page as an lxml tree, by its path in the site."""
+        from lxml import html
+
+        parser = html.HTMLParser(encoding="utf-8")
+        found = sorted(self.out.rglob("*.html"))
+        return {file.relative_to(self.out).as_posix(): html.parse(str(file), parser).getroot() for file in found}
+
+    def input(self, task: str) -> Input:
+        """The dataset of a task with its answers."""
+        return next(one for one in self.inputs if one.task.name == task)
+
+    def folder(self, task: str) -> str:
+        """Where the pages of a task's dataset lie: "" or "datasets/NAME/"."""
+        from histeval.overview.slugs import slug
+
+        return "" if len(self.inputs) == 1 else f"datasets/{slug(self.input(task).dataset.name)}/"
+
+    def leaderboard(self, task: str, protocol: str = "documented") -> str:
+        """The page of a leaderboard, found by following the protocol switch of the first."""
+        first = f"{self.folder(task)}index.html"
+        if protocol == "documented":
+            return first
+        (href,) = [
+            link.get("href") for link in self.pages[first].iter("a") if link.text_content().strip() == protocol
+        ]
+        return posixpath.normpath(posixpath.join(posixpath.dirname(first), unquote(urlsplit(href).path)))
+
+
+def make_site(out: Path, *inputs: Input, **options: Any) -> MadeSite:
+    """Builds a site."""
+    return MadeSite(out, tuple(inputs), overview(inputs, out, **options))
+
+
+def addresses(tree: Any) -> Iterator[tuple[str, str]]:
+    """Every address of a page, with the attribute that holds it."""
+    for element in tree.iter():
+        if not isinstance(element.tag, str):
+            continue
+        for attribute in ("href", "src", "data-thumb", "data-href", "srcset", "poster", "action"):
+            value = element.get(attribute)
+            if value is not None:
+                yield attribute, value
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Content and time of change of every file."""
+    return {
+        file.relative_to(folder).as_posix(): (file.read_bytes(), file.stat().st_mtime_ns)
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+def task_of(one: Input) -> Task:
+    """The task of an input."""
+    return one.task
+
+
+def table_rows(table: Any) -> tuple[list[str], list[list[Any]]]:
+    """Column titles and rows of cells of a table."""
+    titles = [" ".join(head.text_content().split()) for head in table.xpath("./thead/tr[1]/*")]
+    return titles, [list(row.xpath("./td|./th")) for row in table.xpath("./tbody/tr")]
+
+
+def words(element: Any) -> str:
+    """The text of an element, blanks as one."""
+    return " ".join(element.text_content().split())
