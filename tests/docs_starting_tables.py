@@ -34,7 +34,7 @@ def spreadsheet(folder: Path) -> dict[str, str]:
         ["Cartas da capitania de Vilar"],
         ["Cota", "Data", "Remetente", "Destinatário", "Lugares mencionados", "Folhas", "Idioma"],
         ["VL-1", datetime.datetime(1907, 3, 4), "Sá, Inês", "Novák, Petr", "Vilar; Porto", 2, "pt"],
-        ["VL-2", "05/03/1907", "P. Novák", "Sá, Inês; Braga, Rui", "Lisboa", 12, "fr"],
+        ["VL-2", "05.03.1907", "P. Novák", "Sá, Inês; Braga, Rui", "Lisboa", 12, "fr"],
         ["VL-3", "sem data", "https://d-nb.info/gnd/118540238", "Braga, Rui", None, 1, "pt"],
     ]
     persons: list[list[Any]] = [

@@ -27,7 +27,7 @@ CARTAS: list[list[Any]] = [
     ["Cartas da capitania de Vilar, lista de 2024"],
     ["Cota", "Data", "Remetente", "Destinatário", "Lugares mencionados", "Folhas", "Navio", "Idioma", "Notas internas"],
     ["VL-1", datetime.datetime(1907, 3, 4), "Sá, Inês", "Novák, Petr", "Vilar; Porto", 2, "Aurora", "pt", "ver caixa"],
-    ["VL-2", "05/03/1907", "P. Novák", "Sá, Inês; Braga, Rui", "Lisboa", 12.0, "Aurora; Belém", "fr", None],
+    ["VL-2", "05.03.1907", "P. Novák", "Sá, Inês; Braga, Rui", "Lisboa", 12.0, "Aurora; Belém", "fr", None],
     ["VL-3", "sem data", "GND 118540238", "Sá, Inês", None, None, None, "pt", None],
 ]
 PESSOAS: list[list[Any]] = [

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from histeval.datasets.files import decode, parse_json
-from histeval.datasets.formats import headings
 from histeval.datasets.formats.authority_tables import (
     Collected,
     authority_from_table,
@@ -22,6 +20,7 @@ from histeval.datasets.formats.authority_tables import (
     list_name,
 )
 from histeval.datasets.formats.base import ImportReport, Options, Source
+from histeval.datasets.formats.dates import date_orders, iso_date
 from histeval.datasets.formats.json_lines import first_object
 from histeval.datasets.formats.mapping import PUBLISHED_ID, Column, map_columns, wanted_lists
 from histeval.datasets.formats.records import AuthorityList, Item, LetterDocument, json_text, split
@@ -29,9 +28,6 @@ from histeval.datasets.formats.workbook import is_workbook, read_workbook
 from histeval.datasets.letters import is_leftover
 from histeval.datasets.tables import Row, Table, parse_table
 from histeval.errors import DatasetError, UsageError
-from histeval.tasks.dates import date_value
-
-_MONTH_FIRST = re.compile(r"\s*(\d{1,2})\s*([./-])\s*(\d{1,2})\s*\2\s*(\d{4})\s*")
 
 
 def sniff(source: Source) -> bool:
@@ -51,7 +47,7 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
 
     Options: `columns` (field to heading, or to a table with column, kind, authority, separator, identifiers), `others`
     (columns that the mapping does not name: keep, unless a dataset.toml names the fields), `id` (the column of ids),
-    `prefix`, `separator` (between values in a cell), `dates` (day_first, month_first, keep), `sheet`, `signed`,
+    `prefix`, `separator` (between values in a cell), `dates` (auto, day_first, month_first, keep), `sheet`, `signed`,
     `attributes` (headings of what describes a letter), `encoding` (of CSV files).
     """
     letters: list[LetterDocument] = []
@@ -130,6 +126,11 @@ def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list
         report.note(f"{table.path.name}: no column of ids is known, so letters are numbered by their row")
     fields = tuple(column.field for column in mapped.columns)
     collected = Collected(report)
+    orders = {
+        column.heading: date_orders(table, column.heading, str(options.get("dates", "auto")), report)
+        for column in mapped.columns
+        if column.field.kind == "date"
+    }
     letters = []
     for row in table.rows:
         if is_leftover(row):
@@ -138,7 +139,7 @@ def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list
         identifier = row.get(mapped.id).strip() if mapped.id else str(row.line)
         if not identifier:
             raise DatasetError(f"has an empty {mapped.id}", file=table.path, line=row.line, remedy="Number the letter")
-        values = {column.field.name: _values(row, column, table, options, report) for column in mapped.columns}
+        values = {column.field.name: _values(row, column, table, orders, report) for column in mapped.columns}
         for column in mapped.columns:
             if column.identifiers:
                 collected.add(column.field, values[column.field.name], row.get(column.identifiers), column.separator)
@@ -150,38 +151,16 @@ def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list
     return letters, collected.lists(table.path)
 
 
-def _values(row: Row, column: Column, table: Table, options: Options, report: ImportReport) -> list[str]:
+def _values(
+    row: Row, column: Column, table: Table, orders: Mapping[str, Mapping[str, str]], report: ImportReport
+) -> list[str]:
     cell = row.get(column.heading)
     pieces = cell.split(column.separator) if column.separator else [cell]
     values = [value for piece in pieces if (value := piece.strip())]
     if column.field.kind != "date":
         return values
     place = f"{table.path.name}: row {row.line}"
-    return [iso_date(value, str(options.get("dates", "day_first")), place, report) for value in values]
-
-
-def iso_date(value: str, order: str, place: str, report: ImportReport) -> str:
-    """A date as ISO 8601 as far as it says one; others stay as they are and are reported.
-
-    >>> report = ImportReport("letters", "spreadsheet")
-    >>> iso_date("04/03/1890", "day_first", "", report), iso_date("04/03/1890", "month_first", "", report)
-    ('1890-03-04', '1890-04-03')
-    """
-    if order not in ("day_first", "month_first", "keep"):
-        raise UsageError(f"the option dates takes day_first, month_first or keep, not {order!r}")
-    if order == "keep" or value == "None" or re.fullmatch(r"\d{4}(-\d{2}(-\d{2})?)?", value):
-        return value
-    if headings.folded(value) in headings.UNDATED:
-        report.repair("words for `undated`, read as None", place)
-        return "None"
-    numbers = _MONTH_FIRST.fullmatch(value) if order == "month_first" else None
-    words = f"{numbers[3]}.{numbers[1]}.{numbers[4]}" if numbers else value
-    found = date_value(words)
-    if found is None:
-        report.repair("dates that could not be read as ISO, kept as they are written", place)
-        return value
-    report.repair("dates written as ISO", place)
-    return found
+    return [iso_date(value, orders[column.heading], place, report) for value in values]
 
 
 def _merged(lists: Iterable[AuthorityList]) -> list[AuthorityList]:
