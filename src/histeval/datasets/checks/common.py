@@ -167,6 +167,8 @@ def read_table_on(faults: Faults, path: Path, required: tuple[str, ...] = ()) ->
     table = faults.attempt(lambda: read_table(path, required=required, faults=rows), path)
     for fault in rows:
         faults.take(fault)
+    for number in table.unnamed if table is not None else ():
+        faults.add(path, f"column {number} has cells and no name, and is not read", "Name it in the first row", line=1)
     return table
 
 

@@ -56,6 +56,12 @@ UNDATED = (
 )  # fmt: skip
 """What catalogues write where a letter has no date."""
 
+TOTALS = (
+    "total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "insgesamt", "total general", "somme",
+    "totale", "totale complessivo", "suma", "soma", "totaal", "som",
+)  # fmt: skip
+"""What the last row of a spreadsheet is called that adds up."""
+
 NAMES = ("name", "names", "nom", "nome", "nombre", "naam", "ansetzung", "preferred name", "vorzugsname")
 ALTERNATES = (
     "alternatename", "alternate name", "alternate names", "alias", "aliases", "variants", "varianten", "variantes",
@@ -113,6 +119,27 @@ def field_for(heading: str) -> str | None:
         if word in words or folded(heading) in {folded(w) for w in words} or folded(heading) == folded(field):
             return field
     return None
+
+
+def is_usual(heading: str) -> bool:
+    """Whether a cell is a heading that tables of letters, or authority lists, usually have.
+
+    >>> is_usual("Empfänger"), is_usual("GND"), is_usual("Briefe, Bestand 12")
+    (True, True, False)
+    """
+    word = folded(heading)
+    more = (*IDS, *SIGNED, *NAMES, *ALTERNATES, *(w for words in SCHEMES.values() for w in words))
+    attributes = (w for words in ATTRIBUTES.values() for w in words)
+    return bool(word) and (field_for(heading) is not None or word in more or word in attributes)
+
+
+def is_total(cell: str) -> bool:
+    """Whether a cell says that its row is a sum.
+
+    >>> is_total("Summe:"), is_total("TOTAL"), is_total("Summer, Jakob")
+    (True, True, False)
+    """
+    return folded(cell) in TOTALS
 
 
 def field_name(heading: str) -> str:

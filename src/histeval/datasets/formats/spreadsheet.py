@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from histeval.datasets.files import decode, parse_json
+from histeval.datasets.formats import headings
 from histeval.datasets.formats.authority_tables import (
     Collected,
     authority_from_table,
@@ -26,7 +28,7 @@ from histeval.datasets.formats.mapping import PUBLISHED_ID, Column, map_columns,
 from histeval.datasets.formats.records import AuthorityList, Item, LetterDocument, json_text, split
 from histeval.datasets.formats.workbook import is_workbook, read_workbook
 from histeval.datasets.letters import is_leftover
-from histeval.datasets.tables import Row, Table, parse_table
+from histeval.datasets.tables import LOOKED_AT, Row, Table, parse_table
 from histeval.errors import DatasetError, UsageError
 
 
@@ -38,8 +40,11 @@ def sniff(source: Source) -> bool:
         return isinstance(first_object(source).get("name"), str)
     if source.suffix not in (".csv", ".tsv", ".txt"):
         return False
-    first = source.head.split(b"\n", 1)[0].decode("utf-8", "replace").removeprefix("\ufeff")
-    return bool(first.strip()) and max(first.count(sign) for sign in ",;\t") > 0 and "\x00" not in first
+    lines = source.head.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")[:LOOKED_AT]
+    if "\x00" in "".join(lines):
+        return False
+    # A title may stand above the header.
+    return any(line.strip(" \r,;\t") and any(sign in line for sign in ",;\t") for line in lines)
 
 
 def read(sources: Sequence[Source], options: Options, report: ImportReport) -> Iterator[Item]:
@@ -58,7 +63,9 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
         for title, table in _tables(source, options, wanted, report):
             if isinstance(table, AuthorityList):
                 lists.append(table)
-            elif is_authority(title, table):
+                continue
+            table = _trimmed(table, report)
+            if is_authority(title, table):
                 lists.append(authority_from_table(list_name(title, wanted), table))
             else:
                 found, made = _letters(table, options, report)
@@ -83,7 +90,7 @@ def _tables(
         return
     if not is_workbook(source):
         text = _decoded(source, str(options.get("encoding", "")))
-        yield source.stem, parse_table(text, source.path)
+        yield source.stem, parse_table(text, source.path, known=headings.is_usual)
         return
     asked = str(options.get("sheet", ""))
     sheets = list(read_workbook(source, report))
@@ -101,6 +108,27 @@ def _tables(
             yield title, table
         else:
             report.leave_out("sheets (name another with the option sheet)", f"{source.name} [{title}]")
+
+
+def _trimmed(table: Table, report: ImportReport) -> Table:
+    """A table without sums at its end; they, the lines above the header and columns without a name are reported."""
+    if table.above:
+        report.leave_out("lines above the row of column names", *(text[:60] for text in table.above))
+    for number in table.unnamed:
+        report.leave_out("columns without a name (name them in the first row)", f"{table.path.name}: column {number}")
+    rows = list(table.rows)
+    while rows and _is_sum(rows[-1]):
+        row = rows.pop()
+        words = " ".join(filter(None, map(str.strip, row.cells.values())))
+        report.leave_out("rows of sums at the end", f"{table.path.name}: row {row.line}: {words[:60]}")
+    return replace(table, rows=tuple(rows))
+
+
+def _is_sum(row: Row) -> bool:
+    """Whether a row says `Total`, or the like, and holds nothing else but numbers."""
+    cells = [cell for cell in row.cells.values() if cell.strip()]
+    others = [cell for cell in cells if not headings.is_total(cell)]
+    return len(others) < len(cells) and all(re.fullmatch(r"[-\d\s.,']+", cell) for cell in others)
 
 
 def _decoded(source: Source, encoding: str) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from histeval.datasets.formats import headings
 from histeval.datasets.formats.base import ImportReport, Source
-from histeval.datasets.tables import Row, Table
+from histeval.datasets.tables import LOOKED_AT, Row, Table, header_of, unnamed_cells
 from histeval.errors import DatasetError, MissingExtraError
 
 UNPACKED_LIMIT = 128 * 1024 * 1024
@@ -128,36 +129,36 @@ def _column(letters: bytes) -> int:
 
 
 def _table(sheet: Any, source: Source, report: ImportReport) -> Table | None:
-    """A sheet as a table: its first row with two cells or more names the columns; None where it is empty."""
+    """A sheet as a table: `header_of` says which row names the columns; None where the sheet is empty."""
     path = Path(f"{source.path} [{sheet.title}]")
-    columns: tuple[str, ...] = ()
-    rows: list[Row] = []
-    alone: list[str] = []
+    filled: list[tuple[int, list[str]]] = []
     for number, cells in enumerate(sheet.iter_rows(), start=1):
         texts = [_text(cell, f"{source.name} [{sheet.title}]", report) for cell in cells]
-        if not any(texts):
-            continue
-        if not columns:
-            if sum(bool(text) for text in texts) < 2:
-                alone.append(next(filter(None, texts)))
-                continue
-            while texts and not texts[-1]:
-                texts.pop()
-            columns = tuple(text.strip() for text in texts)
-            for name in columns:
-                if name and columns.count(name) > 1:
-                    raise DatasetError("stands twice in the first row", file=path, line=number, item=f"column {name}")
-            continue
+        if any(texts):
+            filled.append((number, texts))
+    place = header_of([texts for _, texts in filled[:LOOKED_AT]], headings.is_usual)
+    if place is None:  # empty, or a single column
+        if filled:
+            report.leave_out("sheets without a row of column names", f"{source.name} [{sheet.title}]")
+        return None
+    line, texts = filled[place]
+    while not texts[-1]:
+        texts.pop()
+    columns = tuple(text.strip() for text in texts)
+    for name in columns:
+        if name and columns.count(name) > 1:
+            raise DatasetError("stands twice in the first row", file=path, line=line, item=f"column {name}")
+    rows: list[Row] = []
+    unnamed: set[int] = set()
+    for number, texts in filled[place + 1 :]:
         if any(texts[len(columns) :]):
             what = f"has a cell beyond the {len(columns)} columns that the first row names"
             raise DatasetError(what, file=path, line=number, remedy="Name the column, or empty the cell")
+        unnamed.update(unnamed_cells(columns, texts))
         texts += [""] * (len(columns) - len(texts))
         rows.append(Row(number, dict(zip(columns, texts, strict=False))))
-    if not columns and alone:  # a sheet of a single column
-        report.leave_out("sheets without a row of column names", f"{source.name} [{sheet.title}]")
-    elif alone:
-        report.leave_out("lines above the row of column names", *(text[:60] for text in alone))
-    return Table(path, columns, tuple(rows)) if columns else None
+    above = tuple(" ".join(filter(None, texts)) for _, texts in filled[:place])
+    return Table(path, columns, tuple(rows), above, tuple(sorted(unnamed)))
 
 
 def _text(cell: Any, place: str, report: ImportReport) -> str:
