@@ -29,7 +29,7 @@ def overview(
     split: Literal["train", "dev", "test", "all"] | None = None,
     title: str = "",
 ) -> None:
-    """Build static pages of datasets and their runs: leaderboard, runs, documents, doubts; opens from disk or any server.
+    """Build static pages of datasets and their runs: leaderboard, runs, documents, doubts; for any browser or server.
 
     The same command again makes only what changed.
 

@@ -11,15 +11,19 @@ from typing import Any
 from histeval.datasets.base import Dataset
 from histeval.errors import UsageError
 from histeval.overview import leaderboard as board_pages
+from histeval.overview.breakdown import Breakdowns, attribute_board
 from histeval.overview.cells import pretty
-from histeval.overview.collect import Collected, Tell, collect
+from histeval.overview.collect import Collected, Tell, attributes, collect
 from histeval.overview.exports import exports, methods
-from histeval.overview.frame import Place, Ways, page_of, ways_of
-from histeval.overview.page import Crumb, clean, render
-from histeval.overview.pages_of_documents import write_documents
+from histeval.overview.figures import FigureView, write_figures
+from histeval.overview.frame import Place, Ways, digest_of_score, page_of, ways_of
+from histeval.overview.page import Crumb, Page, clean, footer, render
+from histeval.overview.pages_of_documents import hardest, write_documents
+from histeval.overview.pages_of_doubts import write_doubts
+from histeval.overview.pages_of_runs import write_runs
 from histeval.overview.site import Site
 from histeval.overview.slugs import slug
-from histeval.runs.score import Selection
+from histeval.runs.score import Selection, known_attribute
 from histeval.tasks.base import RuleValue, Task
 
 ASSETS = ("site.css", "tables.js", "document.js", "document.css")
@@ -103,13 +107,49 @@ def _assets(site: Site) -> None:
 
 def _dataset(site: Site, place: Place, collected: Collected, by: Sequence[str] | None, tell: Tell | None) -> None:
     ways = ways_of(collected)
+    for key in by or ():
+        known_attribute(collected.dataset, key)
+    broken = Breakdowns(collected, tuple(by) if by else tuple(attributes(collected.dataset, list(ways.documents))))
     write_documents(site, place, collected, ways, tell)
+    if tell:
+        tell("runs, doubts, plots", 0, 1)
+    write_runs(site, place, collected, ways, broken)
+    found = write_doubts(site, place, collected, ways)
+    figures = write_figures(site, place, collected, ways)
+    views = _views(site, place, collected, ways, broken)
     for name in collected.protocols:
-        _leaderboard(site, place, collected, name, ways)
+        _leaderboard(site, place, collected, name, ways, figures, views, found)
     main = collected.main
     if main is not None:
         for file, text in exports(main).items():
             site.write(f"{place.folder}exports/{file}", text)
+
+
+def _views(site: Site, place: Place, collected: Collected, ways: Ways, broken: Breakdowns) -> list[Crumb]:
+    """The pages that show all systems by the values of an attribute; returns the links to them."""
+    main = collected.main
+    if main is None:
+        return []
+    runs = [standing.run for standing in main.standings]
+    links = [Crumb(clean(key.replace("_", " ")), f"by-{slug(key)}.html") for key in broken.keys]
+    digests = [digest_of_score(run, run.scores[collected.protocol]) for run in runs]
+    for key, link in zip(broken.keys, links, strict=True):
+        shown = [Crumb(one.label, one.href, current=one.href == link.href) for one in links]
+
+        def make(key: str = key, link: Crumb = link, shown: list[Crumb] = shown) -> str:
+            return render(
+                "by.html",
+                page_of(place, link.href, f"By {link.label}"),
+                title=place.title,
+                table=attribute_board(collected, key, broken, runs, ways.runs),
+                views=shown,
+                apart=len(collected.runs) - len(runs),
+                signature=str(main.first.signature),
+            )
+
+        inputs = [digests, key, list(broken.keys), place.title, place.site, len(collected.runs)]
+        site.page(place.folder + link.href, inputs, make)
+    return links
 
 
 def protocol_file(collected: Collected, name: str) -> str:
@@ -117,7 +157,16 @@ def protocol_file(collected: Collected, name: str) -> str:
     return "index.html" if name == collected.protocol else f"{name}.html"
 
 
-def _leaderboard(site: Site, place: Place, collected: Collected, name: str, ways: Ways) -> None:
+def _leaderboard(
+    site: Site,
+    place: Place,
+    collected: Collected,
+    name: str,
+    ways: Ways,
+    figures: list[FigureView],
+    views: list[Crumb],
+    doubted: int,
+) -> None:
     hrefs = ways.runs
     boards = collected.boards[name]
     main = boards[0] if boards else None
@@ -134,7 +183,7 @@ def _leaderboard(site: Site, place: Place, collected: Collected, name: str, ways
         title=place.title,
         text=clean(description.text),
         verdict=board_pages.verdict(collected, main, hrefs) if main else None,
-        why=[],
+        why=_why(name, collected, ways, doubted),
         protocols=links,
         protocol_words=board_pages.PROTOCOL_WORDS.get(name, ""),
         main=board_pages.board_view(collected, main, hrefs, "Leaderboard", _caption(main)) if main else None,
@@ -142,7 +191,9 @@ def _leaderboard(site: Site, place: Place, collected: Collected, name: str, ways
         providers=sorted({clean(s.run.provider) for s in main.standings if s.run.provider} if main else ()),
         comparisons=len(main.standings) - 1 if main else 0,
         published=clean(description.published),
-        figures=[],
+        figures=figures if name == collected.protocol else [],
+        hardest=hardest(ways),
+        views=views if name == collected.protocol else [],
         boards=[
             board_pages.board_view(collected, board, hrefs, board_pages.board_title(board), _caption(board))
             for board in boards[1:]
@@ -175,5 +226,35 @@ def _apart_columns(collected: Collected, name: str) -> tuple[str, ...]:
     return ("System", *metrics, "#Documents", "#Failed", "#Cost", "#s / document", "Run on", "Model dated")
 
 
+def _why(name: str, collected: Collected, ways: Ways, doubted: int) -> list[Crumb]:
+    """Further ways from the answer to its reasons."""
+    noun = "doubt" if doubted == 1 else "doubts"
+    return [
+        Crumb("Which documents are hard", "documents.html"),
+        Crumb(f"{doubted} {noun} about the ground truth", "doubts.html"),
+    ]
+
+
 def _front(site: Site, found: Sequence[tuple[Place, Collected]], title: str) -> None:
-    pass
+    """The page that leads to the datasets."""
+    shown = []
+    for place, collected in found:
+        main = collected.main
+        hrefs = {run.key: f"{place.folder}runs/{run.slug}.html" for run in collected.runs}
+        verdict = board_pages.verdict(collected, main, hrefs) if main else None
+        documents = len(collected.dataset.documents)
+        shown.append(
+            {
+                "href": f"{place.folder}index.html",
+                "title": place.title,
+                "task": collected.task.title,
+                "words": f"{documents} documents, {len(collected.runs)} runs",
+                "verdict": verdict,
+                "best_href": verdict.best_href if verdict else "",
+                "documents": f"{place.folder}documents.html",
+                "doubts": f"{place.folder}doubts.html",
+            }
+        )
+    name = clean(title or "All datasets")
+    page = Page("", (Crumb(name),), (), footer())
+    site.write("index.html", render("front.html", page, title=name, datasets=shown))

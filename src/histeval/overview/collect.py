@@ -263,12 +263,14 @@ def intervals_for(scores: Sequence[Score]) -> list[Score]:
     return done
 
 
-def by_attribute(runs: Sequence[Run], protocol: str, key: str, dataset: Dataset) -> dict[str, dict[str, Score]]:
+def by_attribute(
+    runs: Sequence[Run], protocol: str, key: str, dataset: Dataset, selection: Selection | None = None
+) -> dict[str, dict[str, Score]]:
     """Scores of each run on the documents with each value of an attribute: by run, then by value."""
     parts: list[tuple[str, str, Score]] = []
+    selection = selection or Selection()
     for run in runs:
         whole = run.scores[protocol]
-        selection = Selection()
         groups: dict[str, list[str]] = {}
         for name in whole.rows[0]:
             groups.setdefault(attribute(dataset.documents[name], key) or "(none)", []).append(name)
@@ -281,7 +283,15 @@ def by_attribute(runs: Sequence[Run], protocol: str, key: str, dataset: Dataset)
                     run.key,
                     value,
                     summarise(
-                        run.key, dataset, whole.scorer, selection, documents, rows, group=where, with_intervals=False
+                        run.key,
+                        dataset,
+                        whole.scorer,
+                        selection,
+                        documents,
+                        rows,
+                        group=where,
+                        with_intervals=False,
+                        listed=bool(whole.signature.subset),
                     ),
                 )
             )

@@ -52,6 +52,8 @@ class Site:
                     return
             if self.out.is_dir() and any(self.out.iterdir()):
                 raise UsageError(f"{self.out} is not empty and no overview; name another folder with --out")
+            # An interrupted build goes on where it was: from now on the folder is known as an overview.
+            _write(file, json.dumps({"made_by": "histeval", "format": FORMAT}).encode("ascii"), self._folders)
         except ValueError as fault:
             raise UsageError(f"{file} is damaged; remove it, or name another folder with --out") from fault
         except OSError as fault:
@@ -105,6 +107,25 @@ class Site:
             before = {"inputs": digest, "value": json.loads(json.dumps(make()))}
         self._values[name] = before
         return before["value"]
+
+    def bundle(self, name: str, inputs: Any, make: Callable[[], tuple[Any, dict[str, str | bytes]]]) -> Any:
+        """Files that are made together, and a value that goes with them; made anew where inputs or files changed."""
+        digest = digest_of(inputs)
+        before = self._values_before.get(name, {})
+        paths = before.get("files") if before.get("inputs") == digest else None
+        if isinstance(paths, list) and "value" in before:
+            entries = {str(path): self._before.get(str(path), {}) for path in paths}
+            if all(self._is_as_written(path, entry) for path, entry in entries.items()):
+                self._files |= entries
+                self.kept += entries
+                self._values[name] = before
+                return before["value"]
+        value, files = make()
+        for path, content in files.items():
+            self.write(path, content)
+        value = json.loads(json.dumps(value))
+        self._values[name] = {"inputs": digest, "files": list(files), "value": value}
+        return value
 
     def finish(self) -> None:
         """Removes files that are no longer part of the site, and writes the manifest."""
@@ -163,9 +184,9 @@ def digest_of(inputs: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _code() -> str:
-    """A digest of this room: its modules, templates and assets, and the version."""
+    """A digest of the code: modules, templates and assets of all rooms, and the version."""
     digest = hashlib.sha256(version().encode())
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve().parent.parent  # what scores and explains makes the pages too
     for file in sorted(here.rglob("*")):
         if file.suffix in (".py", ".html", ".css", ".js") and file.is_file():
             digest.update(file.relative_to(here).as_posix().encode() + b"\0" + file.read_bytes())
