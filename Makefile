@@ -9,7 +9,7 @@ TORCH ?= torch==2.13.0
 SYSTEM := chromium tesseract-ocr tesseract-ocr-deu tesseract-ocr-fra tesseract-ocr-lat tesseract-ocr-script-frak
 EXAMPLES ?= 10000
 
-.PHONY: demo test test-neural test-more lint bench system clean
+.PHONY: demo test test-neural test-more lint bench fuzz system clean
 
 demo: $(VENV)/.demo
 	$(BIN)/histeval demo
@@ -30,18 +30,24 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 
 bench: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python -m benchmarks
+
+# Every reader for SECONDS each; what is found is kept in tests/fuzz/cases.
+SECONDS ?= 60
+fuzz: $(VENV)/.test
+	cd tests && ../$(BIN)/python -m fuzz $(SECONDS)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Histeval needs Python 3.11, 3.12 or 3.13 (with venv); none was found."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,taggers,overview]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,taggers,overview,import]'
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,taggers,overview,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,taggers,overview,import,test]'
 	@touch $@ $(VENV)/.demo
 
 $(NEURAL)/.neural: pyproject.toml

@@ -117,7 +117,7 @@ def processes(root: int) -> Iterator[tuple[int, float, float]]:
         yield one, memory / 1024, spent.get(one, 0.0)
 
 
-def measure(pages: int = 20_000, runs: int = RUNS) -> list[dict[str, Any]]:
+def measure(pages: int = 10_000, runs: int = RUNS) -> list[dict[str, Any]]:
     """Ray beside the local engine, whole commands with their start; results must be equal. `wanted` is 1 / 1.3."""
     what = f"{pages:,} generated pages of 1 500 characters, engine ray on {WORKERS} cores".replace(",", " ")
     row: dict[str, Any] = {"what": what, "peer": f"local engine, {WORKERS} processes", "wanted": 1 / 1.3}
@@ -196,5 +196,5 @@ if __name__ == "__main__":
             processor = one.get("processor", 0.0)
             print(f"{one['what']:44} {one['seconds']:9.3f} s {processor:9.2f} s {one.get('peak_mb', 0):8.0f} MB")
     else:
-        for one in measure(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000):
+        for one in measure(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000):
             print(one)

@@ -57,7 +57,7 @@ PUMPS = [
         b"http://",
     ),
 ]
-BIG = MEGABYTE if "HISTEVAL_EXAMPLES" in os.environ else MEGABYTE // 32
+BIG = MEGABYTE if "HISTEVAL_EXAMPLES" in os.environ else MEGABYTE // 64
 READINGS = 12
 """An output is read and scored as four answers under three protocols."""
 
