@@ -122,11 +122,12 @@ def test_ids_never_become_paths(tmp_path: Path, name: str) -> None:
     place = tmp_path / "deep" / "down"
     place.mkdir(parents=True)
     answers = place / "answers.jsonl.txt"
-    answers.write_text(json.dumps({"document": name, "text": "{}"}) + "\n")
+    known = {"document": "letter01", "text": "{}"}
+    answers.write_text("".join(json.dumps(line) + "\n" for line in ({"document": name, "text": "{}"}, known)))
     found = score("letters", bundled("letters"), answers)
     assert any("does not have were left out" in note for note in found.notes)
     with RunFolder(place / "run", RUN) as folder:
-        folder.append({"document": name, "text": "{}"})
+        folder.append({"document": name, "text": "{}"}, known)
     write_scores(place / "run", score("letters", bundled("letters"), place / "run"))
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == [
         "deep/down/answers.jsonl.txt",
