@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -137,6 +138,17 @@ def _check_blanks(faults: Faults, person: Person) -> None:
         elif _HYPHEN_BLANK.search(form):
             what = f"the alternate name {form[:80]!r} has a blank after a hyphen, so it can hardly match"
             faults.add(person.file, what, "Remove the blank", **place)
+        if ";" in form:
+            parts = [part.strip() for part in form.split(";") if part.strip()]
+            what = f"the alternate name {form[:80]!r} holds a ;, so it is one form, and nearly surely should be two"
+            if person.separator is None:
+                remedy = f"Write {json.dumps(parts, ensure_ascii=False)}"
+            else:
+                remedy = (
+                    f"Write {f'{person.separator} '.join(parts)}, with {person.separator!r} between the forms, or say "
+                    'separator = ";" beside the file under [authorities] in dataset.toml'
+                )
+            faults.add(person.file, what, remedy, **place)
         if form in seen:
             faults.add(
                 person.file, f"the alternate name {form[:80]!r} stands twice", "Remove one", **place, error=False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from histeval.datasets.formats import headings
@@ -35,10 +36,14 @@ def list_name(title: str, wanted: Collection[str]) -> str:
     return title if title in wanted else headings.list_for(title) or "persons"
 
 
-def authority_from_table(name: str, table: Table) -> AuthorityList:
-    """The authority list in a table; persons.csv of the published layout becomes the published persons.json."""
+def authority_from_table(name: str, table: Table, report: ImportReport) -> AuthorityList:
+    """The authority list in a table; persons.csv of the published layout becomes the published persons.json.
+
+    Commas part the forms of a name there; a cell without one and with `;` is parted at these, which is reported.
+    """
     if {"identifier_propertyID", "identifier_value", "name"} <= set(table.columns):
-        return AuthorityList(name, persons_json(table), table.path)
+        rows = [_with_commas(row, table, report) for row in table.rows]
+        return AuthorityList(name, persons_json(replace(table, rows=tuple(rows))), table.path)
     folded = {headings.folded(column): column for column in reversed(table.columns)}
     named = next(folded[word] for word in headings.NAMES if word in folded)
     alternates = next((folded[word] for word in headings.ALTERNATES if word in folded), "")
@@ -56,6 +61,18 @@ def authority_from_table(name: str, table: Table) -> AuthorityList:
         identifiers = _identifiers(row, schemes)
         entries.append(authority_entry(row.get(named).strip(), forms, identifiers, _TYPES.get(name, "Thing")))
     return AuthorityList(name, entries, table.path)
+
+
+def _with_commas(row: Row, table: Table, report: ImportReport) -> Row:
+    cell = row.get("alternateName")
+    if ";" not in cell:
+        return row
+    place = f"{table.path.name}: row {row.line}"
+    if "," in cell:
+        report.note(f"{place}: alternateName holds both ; and commas; only the commas part forms: {cell[:60]!r}")
+        return row
+    report.repair("forms in alternateName parted at ;", place)
+    return replace(row, cells={**row.cells, "alternateName": ", ".join(split_cell(cell, ";"))})
 
 
 def _identifiers(row: Row, schemes: Mapping[str, str]) -> dict[str, str]:

@@ -49,8 +49,12 @@ class Source:
         return PurePosixPath(self.name).suffix.lower()
 
 
+AS_KNOWN = "ids written as the dataset has them"
+"""What the report says of a document that is found by an id written otherwise."""
+
 Options = Mapping[str, Any]
-"""Options of a format by name: what the command line gives (text), else the table [import] of a dataset.toml."""
+"""Options of a format by name: what the command line gives (text), else the table [import] of a dataset.toml.
+"documents" holds the ids of the dataset that is imported to (`DocumentIds`), where there is one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import Any
 
 from histeval.datasets.base import Dataset
 from histeval.datasets.files import natural_key
-from histeval.datasets.formats.base import ImportReport, Options
+from histeval.datasets.formats.base import AS_KNOWN, ImportReport, Options
+from histeval.datasets.identity import DocumentIds, composed
 from histeval.datasets.importing import can_name_file, dataset_toml
 from histeval.errors import DatasetError
 from histeval.tasks.description import AuthorityEntry, Field
@@ -81,7 +82,13 @@ def dataset_files(items: Iterable[Item], name: str, options: Options, report: Im
 
     Raises DatasetError where there is no letter or two have one id.
     """
-    letters, lists = split(items)
+    letters, lists = split(composed_items(items, report))
+    known: DocumentIds = options.get("documents") or DocumentIds(())
+    for letter in letters:
+        found = known.find(letter.id)
+        if found is not None and found != letter.id:
+            report.repair(AS_KNOWN, f"{letter.id} is {found}")
+            letter.id = found
     if not letters:
         raise DatasetError("holds no letter", file=report.path)
     resolve(letters, lists, report)
@@ -103,6 +110,25 @@ def dataset_files(items: Iterable[Item], name: str, options: Options, report: Im
     if "ground_truths/letters.jsonl" in files:
         toml += '\n[truth]\nfile = "ground_truths/letters.jsonl"\n'
     return {**files, "dataset.toml": toml}
+
+
+def composed_items(items: Iterable[Item], report: ImportReport) -> Iterator[Item]:
+    """Letters and lists with accents as one sign (NFC) everywhere, since names are compared as they are stored."""
+    for item in items:
+        where = item.id if isinstance(item, LetterDocument) else item.name
+        text = json.dumps([*vars(item).values()], ensure_ascii=False, default=str)
+        if composed(text) != text:
+            report.repair(TWO_SIGNS, composed(where))
+            if isinstance(item, AuthorityList):
+                item.entries = json.loads(composed(json.dumps(item.entries, ensure_ascii=False)))
+            else:
+                item.id, item.signed = composed(item.id), composed(item.signed)
+                item.values = {name: list(map(composed, values)) for name, values in item.values.items()}
+                item.attributes = {name: composed(value) for name, value in item.attributes.items()}
+        yield item
+
+
+TWO_SIGNS = "accents stored as two signs (as on a Mac), now as one"
 
 
 def resolve(letters: Sequence[LetterDocument], lists: Sequence[AuthorityList], report: ImportReport) -> None:
@@ -174,7 +200,7 @@ def describe(letters: Sequence[LetterDocument], lists: Sequence[AuthorityList]) 
 
 def answers(items: Iterable[Item], options: Options, report: ImportReport) -> Iterator[dict[str, Any]]:
     """A line of answers for each letter; authority lists are no answers and are reported."""
-    letters, lists = split(items)
+    letters, lists = split(composed_items(items, report))
     for authority in lists:
         report.leave_out("authority lists, which answer nothing", authority.name)
     for letter in letters:

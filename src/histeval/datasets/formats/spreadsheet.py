@@ -25,8 +25,9 @@ from histeval.datasets.formats.base import ImportReport, Options, Source
 from histeval.datasets.formats.dates import date_orders, iso_date
 from histeval.datasets.formats.json_lines import first_object
 from histeval.datasets.formats.mapping import PUBLISHED_ID, Column, map_columns, wanted_lists
-from histeval.datasets.formats.records import AuthorityList, Item, LetterDocument, json_text, split
+from histeval.datasets.formats.records import TWO_SIGNS, AuthorityList, Item, LetterDocument, json_text, split
 from histeval.datasets.formats.workbook import is_workbook, read_workbook
+from histeval.datasets.identity import composed
 from histeval.datasets.letters import is_leftover
 from histeval.datasets.tables import LOOKED_AT, Row, Table, parse_table
 from histeval.errors import DatasetError, UsageError
@@ -64,9 +65,9 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
             if isinstance(table, AuthorityList):
                 lists.append(table)
                 continue
-            table = _trimmed(table, report)
+            table = _trimmed(_composed(table, report), report)
             if is_authority(title, table):
-                lists.append(authority_from_table(list_name(title, wanted), table))
+                lists.append(authority_from_table(list_name(title, wanted), table, report))
             else:
                 found, made = _letters(table, options, report)
                 letters += found
@@ -108,6 +109,15 @@ def _tables(
             yield title, table
         else:
             report.leave_out("sheets (name another with the option sheet)", f"{source.name} [{title}]")
+
+
+def _composed(table: Table, report: ImportReport) -> Table:
+    """A table with accents as one sign (NFC), headings and cells, so that the same words are the same."""
+    if all(composed(text) == text for row in table.rows for text in (*row.cells, *row.cells.values())):
+        return table
+    report.repair(TWO_SIGNS, table.path.name)
+    rows = [Row(row.line, {composed(key): composed(cell) for key, cell in row.cells.items()}) for row in table.rows]
+    return replace(table, columns=tuple(map(composed, table.columns)), rows=tuple(rows))
 
 
 def _trimmed(table: Table, report: ImportReport) -> Table:
