@@ -10,6 +10,7 @@ from typing import Any
 from histeval.datasets.base import Dataset, Document
 from histeval.datasets.files import natural_key
 from histeval.datasets.fingerprint import fingerprint
+from histeval.datasets.identity import DocumentIds
 from histeval.datasets.layout import Folder
 from histeval.datasets.tables import read_table
 from histeval.errors import DatasetError
@@ -44,6 +45,9 @@ def assemble(
     settings, notes = folder.settings, list(notes)
     images = folder.images() if with_images else {}
     drafts = list(drafts)
+    ids = DocumentIds(draft.id for draft in drafts)
+    stored = {name: ids.find_accents(name) or name for name in images}
+    images = {stored[name]: paths for name, paths in images.items()}
     if settings is not None and with_images:
         known = {draft.id for draft in drafts}
         waiting = [Draft(name, None) for name in sorted(images, key=natural_key) if name not in known]
@@ -93,7 +97,9 @@ def _unit(draft: Draft, description: Description) -> str:
 
 def _add_attributes(drafts: Sequence[Draft], path: Path, notes: list[str]) -> None:
     """Attributes from a table with a column `document` and one column for each attribute."""
-    rows = {row.get("document").strip(): row for row in read_table(path, required=("document",)).rows}
+    ids = DocumentIds(draft.id for draft in drafts)
+    names = [(row.get("document").strip(), row) for row in read_table(path, required=("document",)).rows]
+    rows = {ids.find_accents(name) or name: row for name, row in names}
     for draft in drafts:
         row = rows.pop(draft.id, None)
         if row is not None:
@@ -101,5 +107,5 @@ def _add_attributes(drafts: Sequence[Draft], path: Path, notes: list[str]) -> No
                 {name: cell.strip() for name, cell in row.cells.items() if name and name != "document" and cell.strip()}
             )
     if rows:
-        names = ", ".join(sorted(rows, key=natural_key)[:5])
-        notes.append(f"{path.name}: {len(rows)} rows name documents that are not in the dataset ({names[:200]})")
+        shown = ", ".join(sorted(rows, key=natural_key)[:5])
+        notes.append(f"{path.name}: {len(rows)} rows name documents that are not in the dataset ({shown[:200]})")

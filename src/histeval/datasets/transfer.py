@@ -18,6 +18,8 @@ from typing import Any
 from histeval.datasets.base import Dataset
 from histeval.datasets.files import atomic_write, inside, make_folder, reason, shown
 from histeval.datasets.formats import FORMATS, MODELS, Format, ImportReport, Options, Source, find_format, format_named
+from histeval.datasets.formats.base import AS_KNOWN
+from histeval.datasets.identity import DocumentIds, composed
 from histeval.datasets.settings import FILE, read_settings
 from histeval.datasets.sources import open_sources
 from histeval.errors import DatasetError, OutputError, UsageError
@@ -42,6 +44,7 @@ def import_dataset(
     """
     task, out = ALIASES.get(task, task), Path(out)
     chosen, files, images, merged = _prepare(task, sources, out, format, options)
+    merged = {**merged, "documents": _documents_of(task, out)}
     report = ImportReport(task, chosen.name, out)
     documents = list(chosen.read(files, merged, report))
     if not documents:
@@ -54,7 +57,7 @@ def import_dataset(
         written.pop(FILE, None)
         report.note(f"{FILE} was there and is kept as it is")
     if with_images and hasattr(model, "images"):
-        written.update(_images(model.images(documents, report), images, report))
+        written.update(_images(model.images(documents, merged, report), images, report))
     _place(out, written)
     return report
 
@@ -75,12 +78,19 @@ def import_answers(
     """
     task, out = ALIASES.get(task, task), Path(out)
     chosen, files, _, merged = _prepare(task, sources, dataset.path if dataset is not None else None, format, options)
+    ids = DocumentIds(dataset.documents if dataset is not None else ())
+    merged = {**merged, "documents": ids}
     report = ImportReport(task, chosen.name, out)
     documents = list(chosen.read(files, merged, report))
     lines, unknown = [], []
     for answer in import_module(MODELS[task]).answers(documents, merged, report):
-        if dataset is not None and answer["document"] not in dataset.documents:
-            unknown.append(str(answer["document"]))
+        given = str(answer["document"])
+        found = ids.find(given)
+        if found is not None and found != given:
+            report.repair(AS_KNOWN, f"{given} is {found}")
+            answer = {**answer, "document": found}
+        elif found is None and dataset is not None:
+            unknown.append(given)
         lines.append(json.dumps(answer, ensure_ascii=False))
     if not lines:
         raise DatasetError(f"holds no document for {task}", file=files[0].path)
@@ -130,6 +140,18 @@ def export_dataset(
     return report
 
 
+def _documents_of(task: str, out: Path) -> DocumentIds:
+    """The ids that a dataset has already, as `histeval init` found them."""
+    from histeval.datasets.registry import load_dataset
+
+    if not (out / FILE).is_file():
+        return DocumentIds(())
+    try:
+        return DocumentIds(load_dataset(task, out, split="all").documents)
+    except DatasetError:  # no document yet, or truth that is no truth: `check` tells
+        return DocumentIds(())
+
+
 def _prepare(
     task: str, sources: Iterable[Path | str], folder: Path | None, format: str | None, options: Options | None
 ) -> tuple[Format, list[Source], list[Source], Options]:
@@ -174,10 +196,10 @@ def _images(wanted: Mapping[str, str], images: list[Source], report: ImportRepor
         return {}
     by_name: dict[str, list[Source]] = {}
     for image in images:
-        by_name.setdefault(image.name.split("/")[-1].casefold(), []).append(image)
+        by_name.setdefault(composed(image.name).split("/")[-1].casefold(), []).append(image)
     found: dict[str, str | bytes | Source] = {}
     for document, name in wanted.items():
-        matching = by_name.get(name.replace("\\", "/").split("/")[-1].casefold(), [])
+        matching = by_name.get(composed(name).replace("\\", "/").split("/")[-1].casefold(), [])
         if len(matching) == 1:
             found[f"images/{document}{matching[0].suffix}"] = matching[0]
         elif matching:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from histeval.datasets.base import Fault
 from histeval.datasets.files import list_folder, natural_key, parse_json, read_lines, read_text
+from histeval.datasets.identity import composed
 from histeval.datasets.layout import Folder, folder_at, open_folder
 from histeval.datasets.records import ID_KEYS, Record
 from histeval.datasets.settings import FILE, Settings, examine_settings
@@ -183,11 +184,11 @@ def line_of(path: Path, word: str) -> int | None:
 
 
 def _keep(faults: Faults, found: dict[str, Record], record: Record) -> None:
-    """Adds a record by its id, in which case makes no difference, as for half of the file systems."""
+    """Adds a record by its id, in which case and the way accents are stored make no difference, as for file systems."""
     if not isinstance(record.value, dict):
         faults.add(record.file, "is not a JSON object", line=record.line, item=record.id)
         return
-    first = found.setdefault(record.id.casefold(), record)
+    first = found.setdefault(composed(record.id).casefold(), record)
     if first is not record:
         where = f"line {first.line}" if first.line else first.file.name
         what = f"stands a second time (first in {where})"

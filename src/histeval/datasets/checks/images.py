@@ -9,6 +9,7 @@ from pathlib import Path
 
 from histeval.datasets.checks.common import Faults
 from histeval.datasets.files import inside, list_folder, reason
+from histeval.datasets.identity import ACCENTS, DocumentIds, composed
 from histeval.datasets.images import SUFFIXES, split_page
 from histeval.datasets.layout import Folder
 
@@ -37,6 +38,7 @@ def check_images(faults: Faults, folder: Folder, documents: Collection[str], *, 
             faults.add(where, "there is no folder of images", remedy, error=False)
         return
     pages: dict[str, dict[int | None, list[str]]] = {}
+    ids = DocumentIds(documents)
     for name in faults.attempt(lambda: list_folder(where), where) or ():
         stem, suffix = os.path.splitext(name)
         path = where / name
@@ -48,7 +50,7 @@ def check_images(faults: Faults, folder: Folder, documents: Collection[str], *, 
                 inner = [page for page in list_folder(path) if os.path.splitext(page)[1].lower() in SUFFIXES]
                 if among_others and not inner:
                     continue
-                pages.setdefault(name, {})[None] = inner
+                pages.setdefault(_document(faults, path, name, ids), {})[None] = inner
                 for page in inner:
                     check_image(faults, path / page)
             continue
@@ -58,6 +60,7 @@ def check_images(faults: Faults, folder: Folder, documents: Collection[str], *, 
             faults.add(path, "is no image by its name", "Move it elsewhere", error=False)
             continue
         document, number = split_page(stem)
+        document = _document(faults, path, document, ids)
         pages.setdefault(document, {}).setdefault(number, []).append(name)
         check_image(faults, path)
     guesses = 20  # looking for a name that is nearly the same takes long, and many alike have one reason
@@ -73,6 +76,15 @@ def check_images(faults: Faults, folder: Folder, documents: Collection[str], *, 
     for document in documents:
         if document not in pages:
             faults.add(where, "has no image", f"Add {document}.jpg or {document}_p1.jpg", item=document)
+
+
+def _document(faults: Faults, path: Path, name: str, ids: DocumentIds) -> str:
+    """The document of an image, matched as the reader does."""
+    found = ids.find_accents(composed(name))
+    if found is not None and found != name:
+        what = f"the name {ACCENTS} from the document {found} (decomposed, as on a Mac); they are matched"
+        faults.add(path, what, "Rename it where other programs shall match it too", item=found, error=False)
+    return found or composed(name)
 
 
 def _check_pages(faults: Faults, where: Path, document: str, numbers: dict[int | None, list[str]]) -> None:

@@ -14,6 +14,7 @@ from histeval.datasets.checks.common import Faults, begin, line_of, read_json_te
 from histeval.datasets.checks.images import check_images
 from histeval.datasets.checks.persons import Person, check_inscribed, check_persons, compare_lists, read_persons
 from histeval.datasets.files import read_bytes, read_text
+from histeval.datasets.identity import ACCENTS, composed
 from histeval.datasets.initialise import is_unfilled
 from histeval.datasets.layout import Folder, described
 from histeval.datasets.letters import (
@@ -201,13 +202,14 @@ def _authorities(faults: Faults, folder: Folder, description: Description, plan:
     return lists
 
 
-Index = Mapping[str, tuple[frozenset[str], Mapping[str, str]]]
-"""By list: its names without outer blanks, and the name to each other form."""
+Index = Mapping[str, tuple[frozenset[str], Mapping[str, str], Mapping[str, str]]]
+"""By list: its names without outer blanks, the name to each other form, and each of both by its composed form."""
 
 
-def _index(persons: Sequence[Person]) -> tuple[frozenset[str], Mapping[str, str]]:
+def _index(persons: Sequence[Person]) -> tuple[frozenset[str], Mapping[str, str], Mapping[str, str]]:
     names = frozenset(person.name.strip() for person in persons)
-    return names, {form: person.name for person in persons for form in person.alternates}
+    forms = {form: person.name for person in persons for form in person.alternates}
+    return names, forms, {composed(form): form for form in (*forms, *names)}
 
 
 def _check_letter(faults: Faults, letter: Letter, plan: Plan, known: Index) -> None:
@@ -250,9 +252,13 @@ def _check_field(faults: Faults, letter: Letter, field: Field, known: Index) -> 
             what = "has several dates; only the first counts"
             add(what, "Keep the date of the letter", error=False)
     if field.authority is not None and field.authority in known:
-        names, forms = known[field.authority]
+        names, forms, stored = known[field.authority]
         for value in dict.fromkeys(bare):
-            if value and value != NO_VALUE and value not in names:
+            if value and value not in names and value not in forms and composed(value) in stored:
+                name = stored[composed(value)]
+                what = f"{value[:80]!r} {ACCENTS} from {name[:80]!r} in the list of {field.authority}: it cannot match"
+                add(what, "Copy the name from the one to the other, or import both again")
+            elif value and value != NO_VALUE and value not in names:
                 remedy = (
                     f"Write {forms[value].strip()}" if value in forms else f"Add it to the list of {field.authority}"
                 )
@@ -276,14 +282,14 @@ def _check_date(add: Callable[..., None], value: str) -> None:
 def _check_use(faults: Faults, name: str, persons: Sequence[Person], letters: Sequence[Letter], plan: Plan) -> None:
     """Entries of a list that no letter names."""
     used = {
-        value.strip().strip("<>").strip()
+        composed(value.strip().strip("<>").strip())
         for letter in letters
         for field in plan.fields
         if field.authority == name
         for value in letter.values.get(field.name, ())
     }
     for person in persons:
-        if letters and person.name.strip() not in used:
+        if letters and composed(person.name.strip()) not in used:
             what = "occurs in no letter"
             faults.add(person.file, what, "It does no harm", line=person.line, item=person.name.strip(), error=False)
 

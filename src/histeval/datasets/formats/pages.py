@@ -15,7 +15,8 @@ from typing import Any
 
 from histeval.datasets.base import Dataset
 from histeval.datasets.files import natural_key
-from histeval.datasets.formats.base import ImportReport, Options, Source
+from histeval.datasets.formats.base import AS_KNOWN, ImportReport, Options, Source
+from histeval.datasets.identity import DocumentIds, composed, without_blanks
 from histeval.errors import DatasetError, UsageError
 from histeval.tasks.truth import PageTruth
 
@@ -34,7 +35,6 @@ RULES: Mapping[str, str] = {
     # a note in an edition that has no place on the page is the editor's
     "note": "leave_out",
 }
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\<>:"|?*\s\u2028\u2029]+|^[. ]+|[. ]+$')
 _PAGE_OF = re.compile(r"_p(\d+)$")
 
 
@@ -75,7 +75,7 @@ def dataset_files(pages: Iterable[Page], name: str, options: Options, report: Im
     Raises DatasetError where two pages have one id.
     """
     files: dict[str, str] = {}
-    for page in unique(pages, report):
+    for page in unique(pages, report, options):
         record = json.dumps(truth_of(page, options, report), ensure_ascii=False, indent=2)
         files[f"ground_truths/{page.id}.json"] = record + "\n"
     files["dataset.toml"] = dataset_toml(name)
@@ -84,21 +84,28 @@ def dataset_files(pages: Iterable[Page], name: str, options: Options, report: Im
 
 def answers(pages: Iterable[Page], options: Options, report: ImportReport) -> Iterator[dict[str, Any]]:
     """The pages as answers of a system."""
-    for page in unique(pages, report):
+    for page in unique(pages, report, options):
         yield {"document": page.id, "record": {"folios": [folio_of(page, options, report)]}}
 
 
-def images(pages: Iterable[Page], report: ImportReport) -> dict[str, str]:
+def images(pages: Iterable[Page], options: Options, report: ImportReport) -> dict[str, str]:
     """The name of the image of each page, by the id its document gets; pages that name none are left out."""
-    return {page.id: page.image for page in unique(pages, ImportReport(report.task, report.format)) if page.image}
+    silent = ImportReport(report.task, report.format)
+    return {page.id: page.image for page in unique(pages, silent, options) if page.image}
 
 
-def unique(pages: Iterable[Page], report: ImportReport) -> Iterator[Page]:
-    """The pages with ids that can name a file; raises DatasetError where two have one."""
+def unique(pages: Iterable[Page], report: ImportReport, options: Options) -> Iterator[Page]:
+    """The pages with the ids of the dataset (options["documents"], where there is one), else with ids that can name a
+    file; raises DatasetError where two have one."""
+    known: DocumentIds = options.get("documents") or DocumentIds(())
     seen: dict[str, Page] = {}
     for page in pages:
-        name = safe_id(page.id)
-        if name != page.id:
+        name = known.find(page.id) or safe_id(page.id)
+        if name == composed(page.id) != page.id:
+            report.repair("accents in a name stored as two signs, now as one", name)
+        elif name in known.ids and name != page.id:
+            report.repair(AS_KNOWN, f"{page.id} is {name}")
+        elif name != page.id:
             report.repair("a name that cannot be that of a document changed", f"{page.id} is {name}")
         # File systems of two of three operating systems do not tell case apart.
         if name.casefold() in seen:
@@ -116,7 +123,7 @@ def safe_id(name: str) -> str:
     >>> safe_id("fol. 3/4"), safe_id("scan_p3")
     ('fol._3_4', 'scan-p3')
     """
-    name = _PAGE_OF.sub(r"-p\1", _UNSAFE.sub("_", name).strip("_"))[:100]
+    name = _PAGE_OF.sub(r"-p\1", without_blanks(name))[:100]
     return "page" if not name or name.casefold() in ("persons", "meta", "attributes", "split_indices") else name
 
 
