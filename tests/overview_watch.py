@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 HOOK = """
 window.__said = [];
-for (const name of ['alert', 'confirm', 'prompt', 'print', 'open', 'eval'])
+for (const name of ['alert', 'confirm', 'prompt', 'print', 'open'])
   window[name] = (...words) => { window.__said.push(name + ': ' + String(words[0]).slice(0, 80)); };
 """
 FLAG = "hacked"
