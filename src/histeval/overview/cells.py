@@ -39,6 +39,8 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
     notes: tuple[str, ...] = field(default=())
+    foot: Sequence[Sequence[Cell]] = field(default=())
+    """Rows of sums, which no sorting moves."""
 
 
 def score_cell(score: Score | None, metric: str) -> Cell:
@@ -70,7 +72,7 @@ def plain_cell(value: float | None, digits: int = 3, unit: str = "") -> Cell:
 
 def money_cell(cost: float | None) -> Cell:
     """US dollars; two digits that mean something, also below a cent."""
-    return Cell(money(cost), cost, kind="number")
+    return Cell("–" if cost is None else money(cost), cost, kind="number")
 
 
 def money(cost: float | None) -> str:

@@ -132,6 +132,8 @@ def _manuscripts(seen: _Seen, document: Document) -> Iterator[tuple[Proposal, Pr
             one, other = (" ".join(text.split()) for text in alignment.slices(run))
             if _plain(one) == _plain(other) or len(one) > 200 or len(other) > 200:
                 continue
+            if not other and compared.elsewhere("missing", one):
+                continue  # the systems have it in another field
             yield (where, f"{run.reference_start}", _plain(other)), (clean(where), one, other)
 
 

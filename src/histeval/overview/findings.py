@@ -11,7 +11,8 @@ from histeval.overview.collect import Collected, Run
 from histeval.overview.page import clean, percent
 from histeval.tasks.base import Answer, DocumentScore
 
-MOST_CONFUSIONS = 40
+MOST_CONFUSIONS = 25
+_NAMES = {"u_v": "u/v", "i_j": "i/j"}
 
 
 def findings(collected: Collected, run: Run) -> list[Table]:
@@ -42,7 +43,7 @@ def _manuscripts(collected: Collected, run: Run) -> list[Table]:
         confusions.update(pairs)
     total = sum(causes.values())
     rows = [_cause(cause, number, total) for cause, number in causes.most_common() if number]
-    rows.append([text_cell("all edits"), text_cell(""), *_share(total, total), text_cell("sum of the causes")])
+    foot = [[text_cell("all edits"), text_cell(""), *_share(total, total), text_cell("sum of the causes")]]
     listed = [
         [text_cell(_sign(one)), text_cell(_sign(other)), count_cell(number)]
         for (one, other), number in sorted(confusions.items(), key=lambda item: (-item[1], item[0]))[:MOST_CONFUSIONS]
@@ -54,7 +55,8 @@ def _manuscripts(collected: Collected, run: Run) -> list[Table]:
             ("Cause", "Group", "#Edits", "#Share", "Meaning"),
             rows,
             "Every edit, by grapheme cluster on the texts as written, has one cause.",
-            ("CER and its edits above are those of the protocol's text profile, so they may be fewer.",),
+            ("CER and its edits elsewhere are those of the protocol's text profile, so they may be fewer.",),
+            foot,
         ),
         Table(
             "Confusions",
@@ -70,7 +72,12 @@ def _cause(cause: str, number: int, total: int) -> list[Cell]:
     from histeval.text import CAUSES
 
     group, meaning = CAUSES[cause]
-    return [text_cell(cause.replace("_", " ")), text_cell(group), *_share(number, total), text_cell(meaning)]
+    return [
+        text_cell(_NAMES.get(cause, cause.replace("_", " "))),
+        text_cell(group),
+        *_share(number, total),
+        text_cell(meaning),
+    ]
 
 
 def _sign(text: str) -> str:
@@ -99,18 +106,20 @@ def _letters(collected: Collected, run: Run) -> list[Table]:
     rows = []
     for (counts, code), by_field in sorted(counted.items(), key=lambda item: (order[item[0][0]], -item[1].total())):
         rows.append(_reasons(WORDS.get(code, code), counts.upper() or "–", by_field, fields))
+    foot = []
     for counts, word in (("tp", "all that is right"), ("fp", "all that is wrong"), ("fn", "all that is missed")):
         total: Counter[str] = Counter()
         for (kind, _), by_field in counted.items():
             if kind == counts:
                 total.update(by_field)
-        rows.append(_reasons(word, f"{counts.upper()} in all", total, fields))
+        foot.append(_reasons(word, f"{counts.upper()} in all", total, fields))
     return [
         Table(
             "Why names and dates counted or not",
             ("Reason", "Counts as", *(f"#{titles.get(name, name)}" for name in fields), "#All"),
             rows,
             "Every name and date of the answers and of the ground truth, by what became of it.",
+            foot=foot,
         )
     ]
 
@@ -142,7 +151,7 @@ def _directories(collected: Collected, run: Run) -> list[Table]:
     order = sorted(kinds, key=lambda name: (-kinds[name].total(), name))
     rows = [[text_cell(name), *(count_cell(kinds[name][kind]) for kind in names)] for name in order]
     total: Counter[str] = sum(kinds.values(), Counter())
-    rows.append([text_cell("all types"), *(count_cell(total[kind]) for kind in names)])
+    foot = [[text_cell("all types"), *(count_cell(total[kind]) for kind in names)]]
     tables = [
         Table(
             "Classes of error",
@@ -150,6 +159,7 @@ def _directories(collected: Collected, run: Run) -> list[Table]:
             rows,
             "Every gold entity and every invented one has one class; compared by characters.",
             ("; ".join(f"{kind}: {words}" for kind, words in KINDS.items()) + ".",),
+            foot,
         )
     ]
     if types:

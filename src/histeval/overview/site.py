@@ -20,6 +20,8 @@ from histeval._version import version
 from histeval.errors import OutputError, UsageError
 
 MANIFEST = "manifest.json"
+JOURNAL = ".building"
+"""Lists what a build has begun to write, so that the next one knows what a killed one left."""
 FORMAT = 1
 _SAFE = re.compile(r"[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*")
 
@@ -49,6 +51,7 @@ class Site:
                 if isinstance(found, dict) and found.get("format") == FORMAT and found.get("made_by") == "histeval":
                     self._before = _entries(found.get("files"))
                     self._values_before = _entries(found.get("values"))
+                    self._read_journal()
                     return
             if self.out.is_dir() and any(self.out.iterdir()):
                 raise UsageError(f"{self.out} is not empty and no overview; name another folder with --out")
@@ -58,6 +61,18 @@ class Site:
             raise UsageError(f"{file} is damaged; remove it, or name another folder with --out") from fault
         except OSError as fault:
             raise OutputError(f"{self.out}: cannot be read: {fault.strerror or fault}") from fault
+
+    def _read_journal(self) -> None:
+        with suppress(FileNotFoundError):
+            for line in (self.out / JOURNAL).read_text(encoding="ascii", errors="replace").splitlines():
+                self._before.setdefault(line, {})
+
+    def _note(self, path: str) -> None:
+        try:
+            with (self.out / JOURNAL).open("a", encoding="ascii") as file:
+                file.write(path + "\n")
+        except OSError as fault:
+            raise OutputError(f"{self.out / JOURNAL}: cannot be written: {fault.strerror or fault}") from fault
 
     def place(self, path: str) -> Path:
         """Where a file of the site lies; raises ValueError for a path that is not made of slugs."""
@@ -89,6 +104,7 @@ class Site:
             self.kept.append(path)
             return
         target = self.place(path)
+        self._note(path)
         _write(target, data, self._folders)
         self.written.append(path)
 
@@ -96,6 +112,8 @@ class Site:
         """A file that something else wrote into the site (an image): it belongs to it from now on."""
         self.place(path)
         if path not in self._files:
+            if path not in self._before:
+                self._note(path)
             self._files[path] = {}
             self.kept.append(path)
 
@@ -146,8 +164,10 @@ class Site:
         target = self.out / MANIFEST
         with suppress(OSError):
             if target.read_text(encoding="utf-8") == text:
-                return
-        _write(target, text.encode("ascii"), self._folders)
+                text = ""
+        if text:
+            _write(target, text.encode("ascii"), self._folders)
+        (self.out / JOURNAL).unlink(missing_ok=True)
 
     def _is_as_written(self, path: str, entry: dict[str, Any]) -> bool:
         if "sha256" not in entry:
