@@ -33,7 +33,21 @@ _OTHER_ENCODINGS = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-_SAVE_AS = "Save it as UTF-8"
+_SAVE_AS = (
+    "Save it as UTF-8 (Excel: Save As, CSV UTF-8; LibreOffice: Save As, Edit filter settings, Unicode (UTF-8); "
+    "text editors: Save As, encoding UTF-8)"
+)
+_PROGRAMS = (
+    (b"\xd0\xcf\x11\xe0", (), "a file of old Word or Excel (.doc, .xls)"),
+    (b"PK\x03\x04", (b"word/",), "a Word document (.docx)"),
+    (b"PK\x03\x04", (b"xl/",), "an Excel workbook (.xlsx)"),
+    (b"PK\x03\x04", (b"opendocument.spreadsheet",), "an OpenDocument spreadsheet (.ods)"),
+    (b"PK\x03\x04", (b"opendocument.text",), "an OpenDocument text (.odt)"),
+    (b"PK\x03\x04", (), "a zip archive"),
+    (b"%PDF-", (), "a PDF"),
+    (b"{\\rtf", (), "a text with formats (.rtf)"),
+)
+"""Files of programs by how they begin and what else they hold, whatever their name says."""
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -66,6 +80,12 @@ def read_text(path: Path | str, *, error: type[InputError] = DatasetError, limit
 
 def decode(data: bytes, path: Path | str, *, error: type[InputError] = DatasetError, line: int | None = None) -> str:
     """`data`, read from `path`, as text; `line` is the number of the line where only one is decoded."""
+    program = program_of(data)
+    if program:
+        name = program.partition("(")[2].rstrip(")").split(",")[0]
+        export = "Save its text as a file of the kind that its name says, in UTF-8"
+        remedy = f"Name it {name}, or save its table as CSV in UTF-8" if name in (".xlsx",) else export
+        raise error(f"is {program}, whatever its name says", file=path, line=line, remedy=remedy)
     foreign = foreign_encoding(data)
     if foreign:
         raise error(f"is {foreign}, not UTF-8", file=path, line=line, remedy=_SAVE_AS)
@@ -95,6 +115,18 @@ def foreign_encoding(data: bytes) -> str | None:
     return "a binary file"
 
 
+def program_of(data: bytes) -> str:
+    """The kind of a file that a word processor or the like made, by what is in it; empty for others.
+
+    >>> program_of(b"%PDF-1.7"), program_of(b"Nr;Datum")
+    ('a PDF', '')
+    """
+    for start, parts, name in _PROGRAMS:
+        if data.startswith(start) and all(part in data for part in parts):
+            return name
+    return ""
+
+
 def read_lines(
     path: Path | str, *, error: type[InputError] = DatasetError, limit: int = LINE_LIMIT
 ) -> Iterator[tuple[int, str]]:
@@ -112,7 +144,7 @@ def read_lines(
                 number += 1
                 if len(data) > limit:
                     raise error(f"is longer than {limit // MEBIBYTE} MB", file=path, line=number)
-                if number == 1 and foreign_encoding(data):
+                if number == 1 and (foreign_encoding(data) or program_of(data)):
                     decode(data, path, error=error)
                 yield number, decode(data.rstrip(b"\r\n"), path, error=error, line=number)
     except (OSError, ValueError) as fault:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from histeval.datasets.files import decode, foreign_encoding, program_of
 from histeval.datasets.formats.base import Format, Option, Source
 from histeval.errors import DatasetError, UsageError
 
@@ -117,6 +118,9 @@ def find_format(task: str, sources: Sequence[Source]) -> Format:
                 found.setdefault(format.name, source)
                 break
     if not found:
+        for source in sources:
+            if program_of(source.head) or foreign_encoding(source.head) in ("UTF-16", "UTF-32"):
+                decode(source.head, source.path)  # says what it is, and what to do
         remedy = f"Name it with --format: {', '.join(format.name for format in fitting)}"
         place = sources[0].path if sources else None
         raise DatasetError(f"is in no format that {task} can be read from", file=place, remedy=remedy)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from histeval.datasets.files import decode, parse_json
+from histeval.datasets.files import decode, foreign_encoding, parse_json, program_of
 from histeval.datasets.formats import headings
 from histeval.datasets.formats.authority_tables import (
     Collected,
@@ -41,6 +41,8 @@ def sniff(source: Source) -> bool:
         return isinstance(first_object(source).get("name"), str)
     if source.suffix not in (".csv", ".tsv", ".txt"):
         return False
+    if program_of(source.head) or foreign_encoding(source.head) in ("UTF-16", "UTF-32"):
+        return True  # reading it says what it is
     lines = source.head.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")[:LOOKED_AT]
     if "\x00" in "".join(lines):
         return False
@@ -143,13 +145,22 @@ def _is_sum(row: Row) -> bool:
 
 def _decoded(source: Source, encoding: str) -> str:
     if not encoding:
-        return decode(source.data, source.path)
+        try:
+            return decode(source.data, source.path)
+        except DatasetError as fault:
+            if program_of(source.data) or "binary" in fault.what:
+                raise
+            usual = "utf-16" if foreign_encoding(source.data) else "windows-1252"
+            remedy = f"Say what it is with --option encoding={usual}, or s{fault.remedy[1:]}"
+            raise DatasetError(fault.what, file=fault.file, line=fault.line, remedy=remedy) from None
     try:
         return source.data.decode(encoding).removeprefix("\ufeff")
     except LookupError:
         raise UsageError(f"there is no encoding {encoding[:40]!r}; try windows-1252") from None
     except (UnicodeError, ValueError):
-        raise DatasetError(f"is not {encoding[:40]}", file=source.path, remedy="Save it as UTF-8") from None
+        raise DatasetError(
+            f"is not {encoding[:40]}", file=source.path, remedy="Save it as UTF-8, or name another encoding"
+        ) from None
 
 
 def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list[LetterDocument], list[AuthorityList]]:
