@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,7 @@ class Folder:
 
 def open_folder(path: Path | str, task: str, *, settings: Settings | None = None) -> Folder:
     """The dataset folder at `path`; raises DatasetError where it is none or is for another task."""
-    path = _below(folder_at(path), task)
+    path = _below(folder_at(path, task), task)
     if settings is None:
         settings = read_settings(path)
     found = settings.description.task if settings is not None else ""
@@ -55,18 +56,31 @@ def open_folder(path: Path | str, task: str, *, settings: Settings | None = None
     return Folder(path, settings, truth_folder(path))
 
 
-def folder_at(path: Path | str) -> Path:
-    """`path` as the folder of a dataset; naming its dataset.toml or its folder of truth is as good."""
+def folder_at(path: Path | str, task: str = "TASK") -> Path:
+    """`path` as the folder of a dataset; naming its dataset.toml or its folder of truth is as good. `task` is for the
+    message where `path` is none."""
     path = Path(path)
     # os.path, since pathlib raises for names too long and for folders that may not be entered.
     if path.name == FILE and os.path.isfile(path):
         return path.parent
     if not os.path.isdir(path):
-        what = "is a file, not the folder of a dataset" if os.path.exists(path) else "there is no such folder"
-        raise DatasetError(what, file=shown(path), remedy="`histeval get` fetches the published datasets")
+        if os.path.exists(path):
+            raise DatasetError("is a file, not the folder of a dataset", file=shown(path), remedy=_instead(path, task))
+        remedy = "`histeval get` fetches the published datasets"
+        raise DatasetError("there is no such folder", file=shown(path), remedy=remedy)
     if path.resolve().name in TRUTH_FOLDERS and not (path / FILE).is_file():
         return path.parent if path.name in TRUTH_FOLDERS else path.resolve().parent
     return path
+
+
+def _instead(path: Path, task: str) -> str:
+    """What to name instead of a file: the dataset that it lies in, else the command that makes a dataset of it."""
+    for folder in list(path.parents)[:3]:
+        inner = [folder / FILE, *(folder / name for name in TRUTH_FOLDERS)]
+        if any(place.exists() for place in inner) or trade_folder(folder) is not None:
+            return f"Name the folder of the dataset, {shown(folder)}"
+    words = shlex.join(["histeval", "import", task, str(path), "--out", path.stem or "dataset"])
+    return f"`{shown(words)}` makes a dataset of it"
 
 
 def _below(path: Path, task: str) -> Path:

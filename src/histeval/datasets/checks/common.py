@@ -74,7 +74,7 @@ def begin(task: str, path: Path | str) -> tuple[Faults, Folder]:
     Raises DatasetError where `path` is no folder or its dataset.toml cannot be read at all, since then nothing else
     can be checked.
     """
-    folder = folder_at(path)
+    folder = folder_at(path, task)
     settings: Settings | None = None
     mistakes: list[Fault] = []
     if (folder / FILE).is_file():
