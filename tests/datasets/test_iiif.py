@@ -255,7 +255,7 @@ FAULTY: dict[str, tuple[Callable[[Library], Any], str]] = {
     "not JSON": (lambda _: b"<html></html>", "is not JSON"),
     "a list": (lambda _: [], "no JSON object"),
     "not UTF-8": (lambda _: b'{"label": "\xff"}', "is not UTF-8"),
-    "nested too deep": (lambda _: b"[" * 5000, "nested deeper"),
+    "nested too deep": (lambda _: b"[" * 5000 + b"]" * 5000, "nested deeper"),
     "a collection": (lambda _: {"type": "Collection", "items": []}, "is a collection of manifests"),
     "no canvases": (lambda _: {"type": "Manifest", "items": []}, "is no IIIF manifest"),
     "canvases of the wrong kind": (lambda _: {"sequences": ["x"]}, "is no IIIF manifest"),
