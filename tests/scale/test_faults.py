@@ -133,3 +133,27 @@ def test_ids_never_become_paths(tmp_path: Path, name: str) -> None:
         "deep/down/answers.jsonl.txt",
         *(f"deep/down/run/{file}" for file in (".lock", "answers.jsonl", "run.json", "scores.json")),
     ]
+
+
+def test_killed_while_writing_the_site(tmp_path: Path) -> None:
+    """The next build ends with the site that an undisturbed one gives, and every page is whole."""
+    pytest.importorskip("altair")
+    source = f"{bundled('letters')}={bundled('letters/careful')}"
+    words = [sys.executable, "-m", "histeval", "overview", source, "--out"]
+    subprocess.run([*words, str(tmp_path / "whole")], check=True, capture_output=True)
+    for seed in range(2):
+        process = subprocess.Popen(
+            [*words, str(tmp_path / "site")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        end = time.monotonic() + 60
+        while not any((tmp_path / "site").rglob("*.html")) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(random.Random(seed).uniform(0, 0.3))
+        process.kill()
+        process.wait()
+        for page in (tmp_path / "site").rglob("*.html"):
+            assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    subprocess.run([*words, str(tmp_path / "site")], check=True, capture_output=True)
+    files = {path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*.html")}
+    assert files
+    assert {path.relative_to(tmp_path / "site") for path in (tmp_path / "site").rglob("*.html")} == files
