@@ -32,6 +32,31 @@ def without_blanks(name: str) -> str:
     return UNSAFE.sub("_", composed(name)).strip("_")
 
 
+def is_dataset_name(name: str) -> bool:
+    """Whether a dataset can be called so: 1 to 80 letters of any script with their marks, digits, `.`, `_` and `-`,
+    composed (NFC), a letter or digit first. It stands in signatures, between `|` and `@`, and in names of files.
+
+    >>> [is_dataset_name(name) for name in ("pekárny", "ベーカリー", "a|b", "../a", "")]
+    [True, True, False, False, False]
+    """
+    if not 0 < len(name) <= 80 or composed(name) != name or unicodedata.category(name[0])[0] not in "LN":
+        return False
+    return all(c in "._-" or unicodedata.category(c)[0] in "LMN" for c in name)
+
+
+def dataset_name(text: str, default: str) -> str:
+    """A name for a dataset, made of a folder's name or a title; `default` where nothing of it can be used.
+
+    >>> dataset_name("Böse Briefe (2. Kiste)", "letters")
+    'Böse_Briefe_2._Kiste'
+    """
+    signs = [c if unicodedata.category(c)[0] in "LMN" or c in "._-" else " " for c in composed(text)]
+    name = "_".join("".join(signs).split())
+    while name and (name[0] in "._-" or unicodedata.category(name[0])[0] == "M"):
+        name = name[1:]
+    return name[:80].rstrip("._-") or default
+
+
 class DocumentIds:
     """The ids of a dataset, found by how other programs write them."""
 

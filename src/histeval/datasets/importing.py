@@ -18,6 +18,7 @@ from typing import Any
 
 from histeval.datasets.authorities import alternate_names, group_rows, named
 from histeval.datasets.files import atomic_write, make_folder, natural_key, reason, shown
+from histeval.datasets.identity import composed, dataset_name
 from histeval.datasets.letters import is_leftover
 from histeval.datasets.published import optional_fields, published_fields
 from histeval.datasets.settings import FILE
@@ -205,12 +206,11 @@ def fields_of(
 
 def dataset_toml(name: str, fields: Sequence[Field], attributes: Sequence[str], authorities: Sequence[str]) -> str:
     """A commented dataset.toml for imported letters; `authorities` names the lists beside them, as JSON."""
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-") or "letters"
     lines = [
         "# What this dataset says of itself. docs/datasets.md explains every setting.",
         'task = "letters"',
-        f"name = {toml_text(safe[:80])}",
-        f"title = {toml_text(name)}",
+        f"name = {toml_text(dataset_name(name, 'letters'))}",
+        f"title = {toml_text(composed(name))}",
         '# languages = ["de"]            # of the letters, as ISO codes',
         '# period = "1926-1935"',
         '# licence = "CC BY 4.0"',

@@ -27,6 +27,7 @@ from histeval.datasets.files import (
     shown,
 )
 from histeval.datasets.formats.pages import dataset_toml as pages_toml
+from histeval.datasets.identity import composed, dataset_name
 from histeval.datasets.images import images_of
 from histeval.datasets.importing import toml_text
 from histeval.datasets.layout import IIIF, NOT_DOCUMENTS, TRUTH_FOLDERS
@@ -230,12 +231,11 @@ def _manifest(folder: Path) -> dict[str, str]:
 
 
 def _head(task: str, name: str) -> list[str]:
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-") or task
     return [
         "# What this dataset says of itself. docs/datasets.md explains every setting.",
         f"task = {toml_text(task)}",
-        f"name = {toml_text(safe[:80])}",
-        f"title = {toml_text(name)}",
+        f"name = {toml_text(dataset_name(name, task))}",
+        f"title = {toml_text(composed(name))}",
         '# languages = ["de"]            # as ISO codes',
         '# period = "1890-1905"',
         '# licence = "CC BY 4.0"',

@@ -13,12 +13,12 @@ from typing import Any
 
 from histeval.datasets.base import Fault
 from histeval.datasets.files import inside, read_text
+from histeval.datasets.identity import composed, dataset_name, is_dataset_name
 from histeval.datasets.published import AUTHORITIES, published_fields
 from histeval.errors import DatasetError, printable
 from histeval.tasks.description import KINDS, Description, EntityType, Field
 
 FILE = "dataset.toml"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 
 _TEXTS = ("title", "text", "period", "unit", "licence", "citation", "source", "profile", "prompt")
@@ -140,13 +140,16 @@ class _Reader:
         if not task:
             self.fault("task", "says nowhere which task it is for", 'Write a line task = "letters"')
         words = {key: self.text(self.table, key, "") for key in _TEXTS}
-        name = self.text(self.table, "name", "") or self.folder.resolve().name
-        if not _NAME.fullmatch(name):
-            name = name if "name" in self.table else re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-") or "dataset"
-            if "name" in self.table:
-                self.fault(
-                    "name", f"the name {name[:80]!r} has other signs than letters, digits, - and _", "Shorten it"
-                )
+        name = self.text(self.table, "name", "")
+        if name and not is_dataset_name(name):
+            what = "has other signs than letters, digits, . - and _, or does not begin with a letter or digit"
+            if len(name) > 80:
+                what = "is longer than 80 signs"
+            elif is_dataset_name(composed(name)):
+                what = "has accents stored as two signs"
+            usable = dataset_name(name, "dataset")
+            self.fault("name", f"the name {name[:80]!r} {what}", f'Write name = "{usable}"')
+        name = name or dataset_name(self.folder.resolve().name, "dataset")
         fields, columns = self.fields()
         types = self.types()
         authorities = self.authorities()

@@ -11,6 +11,7 @@ from typing import Any
 
 from histeval.datasets.base import Dataset
 from histeval.datasets.formats.base import ImportReport, Option, Options
+from histeval.datasets.identity import composed, dataset_name
 from histeval.entities.nesting import nest
 from histeval.entities.spans import Entry, Span
 from histeval.entities.tags import depths
@@ -171,12 +172,11 @@ def describe(name: str, entries: Sequence[Entry], attributes: Mapping[str, Mappi
     types = types_of(entries)
     deepest = max((level for entry in entries for level in depths(entry.spans)), default=0)
     shared = len(attributes.get("source", ())) > 1 and len(attributes["source"]) < documents
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-") or "entries"
     lines = [
         "# What this dataset says of itself. docs/datasets.md explains every setting.",
         'task = "directories"',
-        f"name = {toml_text(safe[:80])}",
-        f"title = {toml_text(name)}",
+        f"name = {toml_text(dataset_name(name, 'entries'))}",
+        f"title = {toml_text(composed(name))}",
         '# languages = ["de"]            # of the texts, as ISO codes',
         '# licence = "CC BY 4.0"',
         '# citation = ""',

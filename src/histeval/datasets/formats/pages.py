@@ -16,7 +16,7 @@ from typing import Any
 from histeval.datasets.base import Dataset
 from histeval.datasets.files import natural_key
 from histeval.datasets.formats.base import AS_KNOWN, ImportReport, Options, Source
-from histeval.datasets.identity import DocumentIds, composed, without_blanks
+from histeval.datasets.identity import DocumentIds, composed, dataset_name, without_blanks
 from histeval.errors import DatasetError, UsageError
 from histeval.tasks.truth import PageTruth
 
@@ -284,13 +284,12 @@ def dataset_toml(name: str, images: str = "images", extra: Sequence[str] = ()) -
     """A commented dataset.toml for pages."""
     from histeval.datasets.importing import toml_text
 
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._-") or "pages"
     return "\n".join(
         [
             "# What this dataset says of itself. docs/datasets.md explains every setting.",
             'task = "manuscripts"',
-            f"name = {toml_text(safe[:80])}",
-            f"title = {toml_text(name)}",
+            f"name = {toml_text(dataset_name(name, 'pages'))}",
+            f"title = {toml_text(composed(name))}",
             'unit = "page"                   # what was drawn independently: page, or an attribute such as book',
             *([f"images = {toml_text(images)}"] if images != "images" else []),
             '# languages = ["de"]            # of the pages, as ISO codes',
