@@ -9,7 +9,16 @@ from typing import Any
 
 from histeval.tasks.base import Answer, Reading
 from histeval.tasks.description import Field
-from histeval.tasks.reading import as_text, is_missing, literal, read_published, read_tolerant, search_record, shape
+from histeval.tasks.reading import (
+    Wanted,
+    as_text,
+    is_missing,
+    literal,
+    read_published,
+    read_tolerant,
+    search_record,
+    shape,
+)
 
 NULLS = frozenset({"null", "nan", "nil", "n/a", "undefined", "<null>", "<none>"})
 """Spellings, folded, that say that there is no value."""
@@ -27,7 +36,8 @@ def read(answer: Answer, fields: Sequence[Field], tolerant: bool) -> Reading:
     """The record of a letter, or a failure; never raises."""
     if not tolerant:
         return _read_published(answer, fields)
-    return read_tolerant(answer, lambda value, repairs: _find(value, fields, repairs), _merge)
+    wanted = Wanted(tuple(field.name for field in fields), lists=True)
+    return read_tolerant(answer, lambda value, repairs: _find(value, fields, repairs), _merge, wanted)
 
 
 def _read_published(answer: Answer, fields: Sequence[Field]) -> Reading:

@@ -11,12 +11,16 @@ from functools import lru_cache
 from typing import Any
 
 from histeval.tasks.base import Answer, Reading
-from histeval.tasks.reading import is_missing, read_published, read_tolerant, search_record, shape
+from histeval.tasks.reading import Wanted, is_missing, read_published, read_tolerant, search_record, shape
 
 ADDITION = re.compile(r"addition(\d{1,4})")
 MAX_ENTRIES = 1000
 _SEPARATORS = re.compile(r"[\s_\-]+")
 BARE = "a folio without the list folios around it"
+WANTED = Wanted(
+    ("folios", "folio", "text", "addition1"),
+    advice="plain transcriptions become answers with `histeval import transcription FILE --answers ANSWERS.jsonl`",
+)
 
 Entry = Mapping[str, Any]
 
@@ -24,7 +28,7 @@ Entry = Mapping[str, Any]
 def read(answer: Answer, tolerant: bool) -> Reading:
     """The entries of a page, or a failure; never raises."""
     if tolerant:
-        return read_tolerant(answer, _find, _merge)
+        return read_tolerant(answer, _find, _merge, WANTED)
     found = read_published(answer)
     if found.failure:
         return found

@@ -13,10 +13,12 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from histeval.tasks.base import FAILURES, Answer, Reading, Rule
-from histeval.tasks.lenient import LenientError, parse
+from histeval.tasks.lenient import TYPOGRAPHIC, LenientError, parse
+from histeval.tasks.pasted import NoList, listed, restored
 
 READING = Rule(
     "reading",
@@ -53,7 +55,8 @@ REFUSAL = re.compile(
 )
 
 _BRACKET = re.compile(r"[{\[]")
-_OPENS = re.compile(r"[{\[]\s*[\"'{\[]")
+_ANY_BRACKET = re.compile(r"[{}\[\]]")
+_OPENS = re.compile(rf"[{{\[]\s*[\"'{{\[{''.join(TYPOGRAPHIC)}]")
 _FENCE_BEFORE = re.compile(r"```\w*\s*")
 _FENCE_AFTER = re.compile(r"\s*```\s*")
 
@@ -65,11 +68,22 @@ Merge = Callable[[list[tuple[Any, list[str]]]], "tuple[Any, list[str]] | None"]
 """A task's way to make one record of several, each with its repairs; None where they are not parts of one."""
 
 
-def read_tolerant(answer: Answer, find: Find, merge: Merge | None = None) -> Reading:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a task's record looks like, for answers that hold none: its `keys`, whether a list or table with these keys
+    is one too (`lists`), and what to say of a text without JSON (`advice`)."""
+
+    keys: tuple[str, ...]
+    lists: bool = False
+    advice: str = ""
+
+
+def read_tolerant(answer: Answer, find: Find, merge: Merge | None = None, wanted: Wanted | None = None) -> Reading:
     """The record of an answer, in whatever wrapping it came.
 
     Where several records stand in one text (a draft, then the final one), the last counts, unless `merge` says that
-    they are parts of one.
+    they are parts of one. With `wanted`, a text without a record is read once more as one that was pasted from a chat
+    window.
 
     >>> find = lambda value, repairs: value if isinstance(value, dict) and "a" in value else None
     >>> read_tolerant(Answer("d", text='Here it is: {"a": 1,} as asked.'), find)  # doctest: +ELLIPSIS
@@ -83,13 +97,52 @@ def read_tolerant(answer: Answer, find: Find, merge: Merge | None = None) -> Rea
     text = answer.text if answer.record is None else answer.record
     repairs: list[str] = []
     if not isinstance(text, str):
-        return _finish([(text, repairs)], find, merge, answer) or _unreadable(answer, "", [text], at_end=False)
+        found = _finish([(text, repairs)], find, merge, answer)
+        return found or _unreadable(answer, "", [text], at_end=False, wanted=wanted)
     if answer.record is not None:
         repairs.append("record given as text")
     if len(text) > MAX_CHARACTERS:
         return _too_long(text)
     values, at_end = decode_all(text, repairs)
-    return _finish(values, find, merge, answer) or _unreadable(answer, text, [value for value, _ in values], at_end)
+    found = _finish(values, find, merge, answer)
+    if not (found and found.record) and wanted is not None and not repeats(text):
+        # where all that was found are braces with nothing in them, or a bracket without end, these may stand inside a
+        # text of a pasted record
+        pasted, more, cut = _read_pasted(answer, text, find, merge, wanted, lists=not at_end)
+        found = pasted or found
+        if more or cut:
+            values, at_end = more, cut
+    return found or _unreadable(answer, text, [value for value, _ in values], at_end, wanted)
+
+
+def _read_pasted(
+    answer: Answer, text: str, find: Find, merge: Merge | None, wanted: Wanted, lists: bool
+) -> tuple[Reading | None, list[tuple[Any, list[str]]], bool]:
+    """The reading of a text that was pasted from a chat window, None where it holds no record; and the values it
+    holds, and whether one was cut off."""
+    said = ["record given as text"] if answer.record is not None else []
+    values: list[tuple[Any, list[str]]] = []
+    cut = False
+    texts = [(text, list[str]())]
+    for candidate, undone in restored(text):
+        if undone:
+            texts.append((candidate, undone))
+        more, at_end = _scan(candidate.strip(), [*said, *undone], typographic=True)
+        found = _finish(more, find, merge, answer)
+        if found is not None:
+            return found, more, at_end
+        values, cut = more or values, cut or at_end
+    finish = by_finish(answer)
+    for candidate, undone in texts if wanted.lists and lists and not cut and finish is None else ():
+        try:
+            spelled = listed(candidate, wanted.keys)
+        except NoList as fault:
+            return Reading(failure="wrong_shape", detail=f"{fault}; {_wanted(wanted)}"), values, cut
+        if spelled is not None:
+            found = _finish([(spelled[0], [*said, *undone, *spelled[1]])], find, merge, answer)
+            if found is not None:
+                return found, values, cut
+    return None, values, cut
 
 
 def read_published(answer: Answer) -> Reading:
@@ -188,8 +241,12 @@ class _Pairs:
         return members
 
 
-def _scan(text: str, repairs: list[str]) -> tuple[list[tuple[Any, list[str]]], bool]:
-    """Values that begin at a bracket. Failing attempts may together cost a few times the length of the text."""
+def _scan(text: str, repairs: list[str], typographic: bool = False) -> tuple[list[tuple[Any, list[str]]], bool]:
+    """Values that begin at a bracket. Failing attempts may together cost a few times the length of the text.
+
+    With `typographic` nothing is taken out of the inside of a value that cannot be read: what is guessed at is read
+    whole or not at all.
+    """
     values: list[tuple[Any, list[str]]] = []
     budget, attempts = 3 * len(text) + 10_000, 0
     bracket = _BRACKET
@@ -202,17 +259,20 @@ def _scan(text: str, repairs: list[str]) -> tuple[list[tuple[Any, list[str]]], b
         except (ValueError, RecursionError):
             mended = list(repairs)
             try:
-                value, end, lenient = parse(text, start)
+                value, end, lenient = parse(text, start, typographic)
                 mended += lenient
             except LenientError as error:
                 attempts += 1
                 budget -= error.position - start
                 # What an open bracket holds is part of a value that was cut off, not a value of its own; a bracket in
                 # prose ("[illegible") is not, so it must open a member or an element.
-                if error.at_end and _OPENS.match(text, start):
-                    return values, True
+                if _OPENS.match(text, start) and (error.at_end or typographic):
+                    return ([] if typographic else values), error.at_end
                 match = bracket.search(text, start + 1)
                 continue
+        following = _ANY_BRACKET.search(text, end) if typographic else None
+        if following and following.group() in "}]":
+            return [], False  # the value seems to go on: a quote inside it was taken for its end
         if start > 0 or end < len(text):
             alone = _FENCE_BEFORE.fullmatch(text[: min(start, 40)]) and _FENCE_AFTER.fullmatch(text[end : end + 40])
             mended.append(
@@ -269,7 +329,7 @@ def _too_long(text: str) -> Reading:
     return Reading(failure="runaway", detail=f"{len(text)} characters; more than {MAX_CHARACTERS} are not read")
 
 
-def _unreadable(answer: Answer, text: str, values: list[Any], at_end: bool) -> Reading:
+def _unreadable(answer: Answer, text: str, values: list[Any], at_end: bool, wanted: Wanted | None = None) -> Reading:
     """Why no record was found, as one reason."""
     finish = by_finish(answer)
     if text and repeats(text):
@@ -281,8 +341,16 @@ def _unreadable(answer: Answer, text: str, values: list[Any], at_end: bool) -> R
     if refuses(text) or any(refuses(words) for value in values for words in _own_words(value)):
         return Reading(failure="refused", detail=FAILURES["refused"])
     if values:
-        return Reading(failure="wrong_shape", detail=f"the answer holds {shape(values[-1])}")
-    return Reading(failure="not_json", detail=FAILURES["not_json"])
+        objects = [value for value in values if isinstance(value, Mapping) and value]
+        detail = f"the answer holds {shape((objects or values)[-1])}"
+        return Reading(failure="wrong_shape", detail=f"{detail}; {_wanted(wanted)}" if wanted else detail)
+    advice = f"; {wanted.advice}" if wanted and wanted.advice else ""
+    return Reading(failure="not_json", detail=FAILURES["not_json"] + advice)
+
+
+def _wanted(wanted: Wanted) -> str:
+    more = " ..." if len(wanted.keys) > 6 else ""
+    return f"wanted: {', '.join(map(repr, wanted.keys[:6]))}{more}"
 
 
 def refuses(text: str) -> bool:
