@@ -86,12 +86,12 @@ def import_(
         if dataset is not None:
             raise UsageError("--dataset belongs to --answers")
         _tell(import_dataset(name, source, out, format, options, with_images=images), report)
-        _next(f"histeval check {name} {out}")
+        _next("check", name, out)
         return
     assert answers is not None
     found = load_dataset(name, dataset) if dataset is not None else None
     _tell(import_answers(name, source, answers, format, options, dataset=found), report)
-    _next(f"histeval score {name} {dataset or 'DATASET'} {answers}")
+    _next("score", name, dataset or "DATASET", answers)
 
 
 def export(
@@ -180,11 +180,10 @@ def _tell(done: ImportReport, report: Path | None) -> None:
         console().print(plain(line), soft_wrap=True)
 
 
-def _next(*commands: str) -> None:
-    from histeval.cli.show import console, plain
+def _next(*words: object) -> None:
+    from histeval.cli.show import command, console
 
-    for command in commands:
-        console().print(f"next: [bold]{plain(command)}[/]", soft_wrap=True)
+    console().print(f"next: [bold]{command('histeval', *words)}[/]", soft_wrap=True)
 
 
 def _list_formats(task: str) -> None:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,9 +31,9 @@ from histeval.datasets.formats.pages import dataset_toml as pages_toml
 from histeval.datasets.identity import composed, dataset_name
 from histeval.datasets.images import images_of
 from histeval.datasets.importing import toml_text
-from histeval.datasets.layout import IIIF, NOT_DOCUMENTS, TRUTH_FOLDERS
+from histeval.datasets.layout import IIIF, NOT_DOCUMENTS, TRUTH_FOLDERS, find_task
 from histeval.datasets.published import AUTHORITIES
-from histeval.datasets.settings import FILE
+from histeval.datasets.settings import FILE, read_settings
 from histeval.errors import DatasetError, UsageError
 from histeval.tasks.registry import ALIASES
 
@@ -89,8 +90,8 @@ class Initialised:
 def initialise(task: str, folder: Path | str) -> Initialised:
     """Makes a dataset of the files in a folder: writes a dataset.toml and truth files to fill in, where none are.
 
-    Raises UsageError for an unknown task, DatasetError where the folder cannot be read, OutputError where it cannot
-    be written to.
+    Raises UsageError for an unknown task, DatasetError where the folder cannot be read or is a dataset for another
+    task, OutputError where it cannot be written to.
     """
     task, path = ALIASES.get(task, task), Path(folder)
     if task not in _TASKS:
@@ -98,6 +99,7 @@ def initialise(task: str, folder: Path | str) -> Initialised:
     if not os.path.isdir(path):
         what = "is a file, not a folder" if os.path.exists(path) else "there is no such folder"
         raise DatasetError(what, file=shown(path), remedy="Make it and put images or texts into it")
+    _refuse_other(task, path)
     found = look(path)
     notes: list[str] = []
     files = _truth_files(task, path, found, notes)
@@ -297,11 +299,26 @@ def _short(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _next(task: str, folder: Path, found: Found) -> tuple[str, ...]:
-    """The three commands that come next."""
-    place = shown(folder)
-    check = f"histeval check {task} {place}"
+    """The three commands that come next, quoted as a shell wants them."""
+
+    def command(*words: object) -> str:
+        return shlex.join(["histeval", *map(str, words)])
+
+    check = command("check", task, folder)
     if found.others and not found.truth:
-        file = f"{place}/{found.others[0]}"
-        return (f"histeval import {task} {file} --out {place}", check, f"histeval run {task} {place} --system SYSTEM")
-    run = f"histeval run {task} {place} --system SYSTEM --out answers"
-    return (check, run, f"histeval score {task} {place} answers")
+        source = command("import", task, folder / found.others[0], "--out", folder)
+        return (source, check, command("run", task, folder, "--system", "SYSTEM"))
+    run = command("run", task, folder, "--system", "SYSTEM", "--out", "answers")
+    return (check, run, command("score", task, folder, "answers"))
+
+
+def _refuse_other(task: str, path: Path) -> None:
+    """Raises DatasetError where the folder is a dataset for another task, by its dataset.toml or its layout."""
+    settings = read_settings(path)
+    other = settings.description.task if settings is not None else ""
+    if settings is None:
+        with suppress(DatasetError):
+            other = find_task(path)
+    if other not in ("", task):
+        remedy = f"Name that task, `{shlex.join(['histeval', 'init', other, str(path)])}`, or another folder"
+        raise DatasetError(f"is a dataset for {other}, not for {task}", file=shown(path), remedy=remedy)
