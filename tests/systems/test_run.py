@@ -518,6 +518,7 @@ def test_systems_of_others(letters: Dataset, tmp_path: Path, monkeypatch: pytest
     assert result.failures == {"provider_error": 1, lines["letter0001"]["error"]: 1} or result.failures == {
         "provider_error": 2
     }
+    assert read_run(tmp_path / "run").get("reads_images") == ("local" if kind is OutsideMany else None)
     # the record of an answer is kept as a record
     assert lines["letter0000"]["record"]["metadata"]["send_date"] == ["1910-01-01"]
 

@@ -164,6 +164,7 @@ def test_a_typed_letter_is_read(tmp_path: Path) -> None:
     run = read_run(tmp_path / "run")
     assert "floor" in run["notes"][0]
     assert run["versions"]["tesseract"]
+    assert run["reads_images"] == "local"
 
 
 @pytest.mark.tesseract

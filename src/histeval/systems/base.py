@@ -65,7 +65,8 @@ class System(Protocol):
     Optional, read where present: `settings` (a mapping for run.json, compared when a run is resumed), `about` (a
     mapping for run.json that is not compared: versions, model id), `notes` (sentences for the reader), `concurrency`
     (how many documents it may work on at once; default 1), `answer_many(documents)` (an iterable of answers in any
-    order, for systems that work on many documents at once), `close()`.
+    order, for systems that work on many documents at once), `reads_images` (`"local"` where it opens the images
+    itself, so that run.json says it and nobody asks whether they arrived), `close()`.
     """
 
     name: str

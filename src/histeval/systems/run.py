@@ -251,6 +251,9 @@ class _Job:
             if hasattr(getattr(system, key, None), "describe")
         }
         dataset = self.request.dataset
+        # whether images reached a system is a question only where they are sent to somebody
+        many = hasattr(system, "answer_many") and any(document.images for document in self.documents)
+        reads_images = getattr(system, "reads_images", "local" if many else None)
         return {
             "task": self.request.task.name,
             "system": self.name,
@@ -263,6 +266,7 @@ class _Job:
             "repeats": self.repeats,
             "versions": versions,
             "notes": list(getattr(system, "notes", ())),
+            **({"reads_images": reads_images} if reads_images is not None else {}),
             **about,
         }
 

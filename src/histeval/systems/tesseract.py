@@ -98,6 +98,8 @@ class Block:
 class TesseractSystem:
     """Tesseract in one or several languages."""
 
+    reads_images = "local"
+
     def __init__(self, languages: str, request: Request) -> None:
         self.name = f"tesseract/{languages}"
         self.languages = languages
