@@ -162,6 +162,14 @@ FAILURES: dict[str, tuple[str, str]] = {
     "cut off": ('{"document": "letter01", "text": "{\\"send_date\\": [\\"1931", "finish": "length"}', "cut_off"),
     "nested too deep": ('{"document": "letter01", "text": "%s"}' % ("[" * 100_000), ""),
     "a record of the wrong kind": ('{"document": "letter01", "record": ["a", ["b"]]}', "wrong_shape"),
+    "wrong keys": ('{"document": "letter01", "text": "{\\"date\\": \\"1931\\", \\"senders\\": []}"}', "wrong_shape"),
+    "pasted with wrong keys": ('{"document": "letter01", "text": "{„date“: „1931“}"}', "wrong_shape"),
+    "pasted and cut off": ('{"document": "letter01", "text": "> {\\n> “send_date”: “19"}', "cut_off"),
+    "quotes that leave a choice": ('{"document": "letter01", "text": "{“send_date”: “5” Rohr”}"}', "not_json"),
+    "a list with another key": (
+        '{"document": "letter01", "text": "- **send_date:** 1931\\n- **mood:** grave\\n- **sender_persons:** K. Holm"}',
+        "wrong_shape",
+    ),
     "for ever": ('{"document": "letter01", "text": "%s"}' % ("Item, " * 20_000), "runaway"),
 }
 
@@ -204,6 +212,28 @@ def test_what_is_merely_unusual_is_scored(case: str, folder: Path, capsys: pytes
     assert result["per_document"]["letter01"]["counts"]["sender_persons_tp"] == 1
     assert run(command) == 0
     assert "\x07" not in capsys.readouterr().out
+
+
+PASTED = {
+    "typographic quotes": "{„send_date“: [„1931-05-04“], „sender_persons“: [„K. Holm“]}",
+    "line numbers": '1 {\n2   "send_date": "1931-05-04",\n3   "sender_persons": ["K. Holm"]\n4 }',
+    "quoted lines": '> {\n> "send_date": "1931-05-04",\n> "sender_persons": ["K. Holm"]\n> }',
+    "HTML entities": json.dumps({"send_date": "1931-05-04", "sender_persons": ["K. Holm"]}).replace('"', "&quot;"),
+    "a list in bold": "- **send_date:** 1931-05-04\n- **sender_persons:** K. Holm",
+    "a table": "| field | value |\n|---|---|\n| send_date | 1931-05-04 |\n| sender_persons | K. Holm |",
+}
+
+
+@pytest.mark.parametrize("case", PASTED)
+def test_what_was_pasted_from_a_chat_window_is_scored(
+    case: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_answers(folder / "pasted.jsonl", {"letter01": PASTED[case]}, key="text")
+    command = ["score", "letters", str(folder / "letters"), str(file), "--format", "json", "--per-document"]
+    assert run(command) == 0
+    scored = json.loads(capsys.readouterr().out)["per_document"]["letter01"]
+    assert scored["failure"] is None
+    assert (scored["counts"]["send_date_tp"], scored["counts"]["sender_persons_tp"]) == (1, 1)
 
 
 def test_xml_with_entities_opens_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
