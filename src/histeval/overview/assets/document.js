@@ -223,8 +223,9 @@
         select.focus({ preventScroll: true });
       });
     }
-    window.addEventListener("hashchange", () => choose(decodeURIComponent(location.hash.slice(1)), false));
-    if (!choose(decodeURIComponent(location.hash.slice(1)), false)) choose(options[0].value, false);
+    // Names of systems are plain letters, so the fragment needs no decoding, which a stray "%" would stop.
+    window.addEventListener("hashchange", () => choose(location.hash.slice(1), false));
+    if (!choose(location.hash.slice(1), false)) choose(options[0].value, false);
     one("[data-permalink]").hidden = false;
     const copy = one("[data-copy]");
     if (navigator.clipboard) {
