@@ -280,10 +280,10 @@ def _attributes(record: LetterRecord, description: Description) -> dict[str, str
 
 
 def _signed(value: Any) -> bool | None:
-    """Whether a letter is signed: only exactly TRUE says so; None where the truth does not say."""
-    if value is None or isinstance(value, bool):
+    """Whether a letter is signed, by TRUE or FALSE; None where the truth does not say, or not in these words."""
+    if isinstance(value, bool):
         return value
-    return bool(value == "TRUE")
+    return {"TRUE": True, "FALSE": False}.get(value) if isinstance(value, str) else None
 
 
 def _word(value: Any) -> str:

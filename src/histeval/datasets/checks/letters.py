@@ -14,6 +14,7 @@ from histeval.datasets.checks.common import Faults, begin, line_of, read_json_te
 from histeval.datasets.checks.images import check_images
 from histeval.datasets.checks.persons import Person, check_inscribed, check_persons, compare_lists, read_persons
 from histeval.datasets.files import read_bytes, read_text
+from histeval.datasets.formats.headings import says
 from histeval.datasets.identity import ACCENTS, composed
 from histeval.datasets.initialise import is_unfilled
 from histeval.datasets.layout import Folder, described
@@ -214,8 +215,10 @@ def _index(persons: Sequence[Person]) -> tuple[frozenset[str], Mapping[str, str]
 
 def _check_letter(faults: Faults, letter: Letter, plan: Plan, known: Index) -> None:
     if letter.signed not in (None, "TRUE", "FALSE", True, False):
-        what = f"{str(letter.signed)[:80]!r} is neither TRUE nor FALSE, and is read as FALSE"
-        faults.add(letter.file, what, "Write TRUE or FALSE", **letter.place(plan.truth.signed))
+        what = f"{str(letter.signed)[:80]!r} is neither TRUE nor FALSE: it is not known whether the letter is signed"
+        said = says(str(letter.signed))
+        remedy = "Write TRUE or FALSE" if said is None else f"Write {str(said).upper()}"
+        faults.add(letter.file, what, remedy, **letter.place(plan.truth.signed))
     for field in plan.fields:
         if field.name in letter.values:
             _check_field(faults, letter, field, known)

@@ -41,7 +41,23 @@ IDS = (
     "shelfmark", "call number", "cote", "segnatura", "signatura", "cota", "numero", "n", "brief nr", "brief id",
     "letter id",
 )  # fmt: skip
-SIGNED = ("has signatures", "signed", "unterschrieben", "signe", "firmato", "firmado", "assinado")
+SIGNED = (
+    "has signatures", "has signature", "is signed", "signed", "unterschrieben", "unterschrift", "unterschriften",
+    "unterzeichnet", "signiert", "signe", "signee", "signature", "signatures", "firmato", "firmata", "firmado",
+    "firmada", "firma", "firmas", "assinado", "assinada", "assinatura", "ondertekend", "handtekening", "getekend",
+)  # fmt: skip
+"""Words for the column that says whether a letter is signed; `firma` and others may mean something else, so that what
+stands in the column decides too."""
+YES = (
+    "true", "wahr", "vrai", "vero", "verdadero", "verdadeiro", "waar", "yes", "ja", "oui", "si", "sim", "y", "j", "x",
+    "1", "v", "signed", "unterschrieben", "signe", "signee", "firmato", "firmata", "firmado", "firmada", "assinado",
+    "assinada", "ondertekend",
+)  # fmt: skip
+NO = (
+    "false", "falsch", "faux", "falso", "onwaar", "no", "nein", "non", "nao", "nee", "n", "0", "unsigned",
+    "nicht unterschrieben", "non signe", "non firmato", "no firmado", "nao assinado", "niet ondertekend",
+)  # fmt: skip
+_TICKS = ("✓", "✔", "☑")
 ATTRIBUTES = {
     "language": ("language", "sprache", "langue", "lingua", "idioma", "lengua", "taal"),
     "period": ("period", "zeitraum", "periode", "periodo"),
@@ -131,6 +147,18 @@ def is_usual(heading: str) -> bool:
     more = (*IDS, *SIGNED, *NAMES, *ALTERNATES, *(w for words in SCHEMES.values() for w in words))
     attributes = (w for words in ATTRIBUTES.values() for w in words)
     return bool(word) and (field_for(heading) is not None or word in more or word in attributes)
+
+
+def says(cell: str) -> bool | None:
+    """Whether a cell says yes or no, in the languages of the headings; None where it says neither.
+
+    >>> says("WAHR"), says("Não"), says("✓"), says("perhaps")
+    (True, False, True, None)
+    """
+    word = folded(cell.removesuffix(".0"))
+    if cell.strip() in _TICKS:
+        return True
+    return True if word in YES else False if word in NO else None
 
 
 def is_total(cell: str) -> bool:

@@ -65,7 +65,7 @@ def map_columns(table: Table, options: Options) -> Mapped:
         columns.append(Column(field, heading, str(wish.get("separator", default)), str(wish.get("identifiers", ""))))
     used.update({column.identifiers: "" for column in columns if column.identifiers})
     identifier = _heading(table, options, "id", headings.IDS, used)
-    signed = _heading(table, options, "signed", headings.SIGNED, used)
+    signed = _heading(table, options, "signed", _signed_words(table), used)
     attributes = _attribute_columns(table, options, {*used, identifier, signed})
     rest = [h for h in table.columns if h and h not in {*used, *attributes.values(), identifier, signed}]
     others = options.get("others", "leave_out" if options.get("fields") else "keep")
@@ -140,6 +140,19 @@ def _heading(table: Table, options: Options, option: str, words: Sequence[str], 
         return asked
     by_word = {headings.folded(name): name for name in reversed(table.columns) if name not in used}
     return next((by_word[word] for word in words if word in by_word), "")
+
+
+def _signed_words(table: Table) -> tuple[str, ...]:
+    """The words for the column that says whether a letter is signed, as far as what stands below them fits: `signature`
+    may be a shelfmark, `Firma` a company."""
+    sure = headings.SIGNED[:4]
+    fitting = []
+    for heading in table.columns:
+        cells = [cell for row in table.rows if (cell := row.get(heading).strip())]
+        known = sum(headings.says(cell) is not None for cell in cells)
+        if headings.folded(heading) in headings.SIGNED and cells and known * 2 >= len(cells):
+            fitting.append(headings.folded(heading))
+    return (*sure, *fitting)
 
 
 def _attribute_columns(table: Table, options: Options, used: set[str]) -> dict[str, str]:

@@ -193,11 +193,25 @@ def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list
             if column.identifiers:
                 collected.add(column.field, values[column.field.name], row.get(column.identifiers), column.separator)
         attributes = {name: row.get(h).strip() for name, h in mapped.attributes.items() if row.get(h).strip()}
-        signed = row.get(mapped.signed).strip() if mapped.signed else ""
+        signed = _signed(row, mapped.signed, table, report) if mapped.signed else ""
         letters.append(
             LetterDocument(f"{mapped.prefix}{identifier}", values, signed, attributes, fields, table.path, row.line)
         )
     return letters, collected.lists(table.path)
+
+
+def _signed(row: Row, heading: str, table: Table, report: ImportReport) -> str:
+    """TRUE or FALSE for what a cell says; a cell that says neither stays, and is named here and by `check`."""
+    cell = row.get(heading).strip()
+    if cell in ("", "TRUE", "FALSE"):
+        return cell
+    said = headings.says(cell)
+    place = f"{table.path.name}: row {row.line}: {cell[:40]}"
+    if said is None:
+        report.repair(f"cells of {heading} that say neither yes nor no, kept as they are: mend them", place)
+        return cell
+    report.repair(f"words in {heading} read as TRUE or FALSE", place)
+    return str(said).upper()
 
 
 def _values(
