@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import posixpath
 import shutil
@@ -183,3 +184,77 @@ def table_rows(table: Any) -> tuple[list[str], list[list[Any]]]:
 def words(element: Any) -> str:
     """The text of an element, blanks as one."""
     return " ".join(element.text_content().split())
+
+
+ATTACKS = (
+    "</script><script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=2>",
+    "'\"><svg/onload=window.hacked=3>",
+    "javascript:window.hacked=4",
+    "{{ 7*7 }}{% raw %}{# x #}${7*7}",
+    "]]><!--<iframe srcdoc='<script>parent.hacked=5</script>'>",
+    "\u202egnp.exe\u2066 \x00\x07\x1b[31m\x7f\x9b \u2028\u2029\u200b\ufeff\U000e0041",
+    "../../../../outside",
+    "&lt;script&gt;window.hacked=6&lt;/script&gt;",
+    "</title></style></textarea><script>window.hacked=7</script>",
+    '" autofocus onfocus="window.hacked=8',
+    "\\u003cscript\\u003ewindow.hacked=9\\u003c/script\\u003e",
+    "=cmd|' /C calc'!A0",
+    "https://outside.example/?<b>",
+)
+ATTACK = " ".join(ATTACKS)
+LONG_LINE = "<b>x</b>" * 125_000
+"""One line of a million characters."""
+
+
+def hostile_names(name: str) -> list[str]:
+    """Names that lead out of a folder, into another page, or into a script."""
+    return [f"../../../{name}", f"..\\..\\{name}", f"{name}</script><img src=x onerror=window.hacked=10>", f"javascript:{name}"]
+
+
+def hostile_inputs(folder: Path) -> list[Input]:
+    """Datasets, descriptions, names and answers of all three tasks that attack the pages."""
+    found = []
+    for task in TASKS:
+        dataset = load_dataset(task, bundled(task))
+        kept = list(dataset.documents)[:5]
+        renamed = dict(zip(kept, [*hostile_names("document"), "index"], strict=False))
+        documents = {
+            new: dataclasses.replace(
+                dataset.documents[old],
+                id=new,
+                attributes={**dataset.documents[old].attributes, ATTACKS[0]: ATTACKS[place % 3], "kind": ATTACK[: place + 9]},
+            )
+            for place, (old, new) in enumerate(renamed.items())
+        }
+        description = dataclasses.replace(
+            dataset.description, title=ATTACK, text=ATTACK, citation=ATTACK, licence=ATTACK, period=ATTACK, published=ATTACK
+        )
+        evil = dataclasses.replace(dataset, name=f"../{ATTACKS[0]}{task}", documents=documents, description=description)
+        careful = answers_of(task, "careful")
+        sound = {new: careful[old] for old, new in renamed.items()}
+        runs = [
+            recorded(name, ATTACK, f"{ATTACKS[place]} {ATTACK}", ATTACKS[place], hostile_answers(task, list(renamed.values()), place))
+            for place, name in enumerate(hostile_names("run"))
+        ]
+        runs += [recorded("CON", "a", "sound", "2025-01-01", sound), recorded("con", "a", "SOUND", "2025-01-01", sound)]
+        found.append(Input(get_task(task), evil, [write_runs(folder / task / "runs.jsonl", runs)]))
+    return found
+
+
+def hostile_answers(task: str, documents: Sequence[str], kind: int) -> dict[str, dict[str, Any]]:
+    """Answers of every form that try to become part of the page; and for documents that there are not."""
+    record: dict[str, Any] = {
+        "letters": {"send_date": ATTACK, "sender_persons": [*ATTACKS, LONG_LINE], "receiver_persons": [ATTACK]},
+        "manuscripts": {"folios": [{"folio": ATTACK, "text": f"{ATTACK}\n{LONG_LINE}", "addition1": "\u05d0\u202e\u0627"}]},
+        "directories": {"spans": [{"type": ATTACK, "start": 0, "end": 4}, {"type": "PER", "start": -1, "end": 10**9}]},
+    }[task]
+    answers: list[dict[str, Any]] = [
+        {"json": record},
+        {"text": ATTACK + LONG_LINE},
+        {"error": ATTACK},
+        {"text": json.dumps(record)[: len(LONG_LINE) // 2]},
+        {"text": f"<PER>{ATTACK}</PER>{json.dumps(record)}"},
+    ]
+    found = {name: answers[(place + kind) % len(answers)] for place, name in enumerate(documents)}
+    return {**found, "../../nowhere": answers[0], ATTACK: answers[1]}

@@ -29,10 +29,14 @@ class Watch:
         self.page.on("pageerror", lambda error: self._note(f"page error: {error}"))
         self.page.on("dialog", self._dialog)
         self.page.on("request", self._request)
-        self.page.on("requestfailed", lambda request: self._note(f"failed request: {request.url[:200]}"))
+        self.page.on("requestfailed", self._failed)
 
     def _note(self, fault: str) -> None:
         self.faults.append(f"{self.page.url[-80:]}: {fault}")
+
+    def _failed(self, request: Any) -> None:
+        if request.failure != "net::ERR_ABORTED":  # what leaving a page before a lazy image has come is called
+            self._note(f"failed request: {request.failure}: {request.url[:200]}")
 
     def _console(self, message: Any) -> None:
         if message.type in ("error", "warning", "assert"):

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from overview_sites import CHROMIUM, CHROMIUM_ARGS, TASKS, MadeSite, demo_input, make_site
+from overview_sites import (
+    ATTACK,
+    CHROMIUM,
+    CHROMIUM_ARGS,
+    TASKS,
+    MadeSite,
+    demo_input,
+    hostile_inputs,
+    make_site,
+)
 from overview_watch import Watch
 
 
@@ -38,3 +47,10 @@ def watch(chromium: Any) -> Iterator[Watch]:
     yield watching
     context.close()
     assert watching.faults == []
+
+
+@pytest.fixture(scope="session")
+def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> MadeSite:
+    """A site of datasets, names and answers that attack. Read only."""
+    folder = tmp_path_factory.mktemp("hostile")
+    return make_site(folder / "site", *hostile_inputs(folder / "answers"), title=ATTACK)
