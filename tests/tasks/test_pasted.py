@@ -179,8 +179,8 @@ def as_list(record: dict[str, Any], head: Callable[[str], str], bullet: str = " 
 def as_table(record: dict[str, Any]) -> str:
     rows = []
     for key, value in record.items():
-        cell = " | ".join(value) if isinstance(value, list) else value or ""
-        rows.append(f"| {key} | {cell} |".replace(cell, cell.replace("|", "\\|")) if cell else f"| {key} | |")
+        cell = " \\| ".join(value) if isinstance(value, list) else (value or "").replace("|", "\\|")
+        rows.append(f"| {key} | {cell} |")
     return "\n".join(["| field | value |", "|:--|---|", *rows])
 
 
