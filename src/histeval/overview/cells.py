@@ -27,7 +27,7 @@ class Cell:
     @property
     def key(self) -> str:
         """The sort key as it stands in the page: a number to full precision."""
-        return repr(self.value) if isinstance(self.value, float) else "" if self.value is None else str(self.value)
+        return repr(self.value) if isinstance(self.value, float) else "" if self.value is None else clean(self.value)
 
 
 @dataclass(frozen=True)
