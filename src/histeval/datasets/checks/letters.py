@@ -31,13 +31,13 @@ from histeval.datasets.letters import (
 from histeval.datasets.published import AUTHORITIES, description_of
 from histeval.datasets.settings import AuthoritySettings
 from histeval.datasets.tables import split_cell
+from histeval.datasets.values import NO_VALUE, Nearest, is_foreign, is_malformed, is_several
+from histeval.datasets.values import bare as bare_of
 from histeval.errors import DatasetError
 from histeval.tasks.description import Description, Field
 
-_MARKED = re.compile(r"<<[^<>]+>>|<[^<>]+>|[^<>]+")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MONTH = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?")
-NO_VALUE = "None"
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def check_letters(path: Path | str) -> list[Fault]:
             faults.add(letter.file, what, remedy, line=letter.line, item=letter.id, error=False)
         else:
             _check_letter(faults, letter, plan, known)
+    _check_columns(faults, letters, plan, known)
     for name, persons in lists.items():
         check_persons(faults, persons)
         _check_use(faults, name, persons, letters, plan)
@@ -203,14 +204,16 @@ def _authorities(faults: Faults, folder: Folder, description: Description, plan:
     return lists
 
 
-Index = Mapping[str, tuple[frozenset[str], Mapping[str, str], Mapping[str, str]]]
-"""By list: its names without outer blanks, the name to each other form, and each of both by its composed form."""
+Known = tuple[frozenset[str], Mapping[str, str], Mapping[str, str], Nearest]
+Index = Mapping[str, Known]
+"""By list: its names without outer blanks, the name to each other form, each of both by its composed form, and what is
+nearest to a name."""
 
 
-def _index(persons: Sequence[Person]) -> tuple[frozenset[str], Mapping[str, str], Mapping[str, str]]:
+def _index(persons: Sequence[Person]) -> Known:
     names = frozenset(person.name.strip() for person in persons)
     forms = {form: person.name for person in persons for form in person.alternates}
-    return names, forms, {composed(form): form for form in (*forms, *names)}
+    return names, forms, {composed(form): form for form in (*forms, *names)}, Nearest(names)
 
 
 def _check_letter(faults: Faults, letter: Letter, plan: Plan, known: Index) -> None:
@@ -240,7 +243,7 @@ def _check_field(faults: Faults, letter: Letter, field: Field, known: Index) -> 
     bare = []
     for value in values:
         text = value.strip()
-        if not _MARKED.fullmatch(text):
+        if is_malformed(text):
             what = f"the marker in {value[:80]!r} is malformed"
             add(what, "Write <Name> or <<Name>>")
         elif text != value:
@@ -255,17 +258,38 @@ def _check_field(faults: Faults, letter: Letter, field: Field, known: Index) -> 
             what = "has several dates; only the first counts"
             add(what, "Keep the date of the letter", error=False)
     if field.authority is not None and field.authority in known:
-        names, forms, stored = known[field.authority]
+        names, forms, stored, nearest = known[field.authority]
         for value in dict.fromkeys(bare):
             if value and value not in names and value not in forms and composed(value) in stored:
                 name = stored[composed(value)]
                 what = f"{value[:80]!r} {ACCENTS} from {name[:80]!r} in the list of {field.authority}: it cannot match"
                 add(what, "Copy the name from the one to the other, or import both again")
             elif value and value != NO_VALUE and value not in names:
-                remedy = (
-                    f"Write {forms[value].strip()}" if value in forms else f"Add it to the list of {field.authority}"
-                )
-                add(f"{value[:80]!r} is not in the list of {field.authority}", remedy)
+                add(f"{value[:80]!r} is not in the list of {field.authority}", _remedy(value, field, forms, nearest))
+
+
+def _remedy(value: str, field: Field, forms: Mapping[str, str], nearest: Nearest) -> str:
+    """What to do about a name that is not in the list."""
+    if value in forms:
+        return f"Write {forms[value].strip()}"
+    near = nearest.find(value)
+    if is_several(value, field.kind) and near is None:
+        return "If these are several, part them as the other values of a cell are, with | say"
+    add = f"dd it to the list of {field.authority}"
+    return f"A{add}" if near is None else f"Is it {near.strip()}? Else a{add}"
+
+
+def _check_columns(faults: Faults, letters: Sequence[Letter], plan: Plan, known: Index) -> None:
+    """Columns of which most names are in no list: they hold something else."""
+    for field in plan.fields:
+        names = known[field.authority][0] if field.authority and field.authority in known else frozenset()
+        given = [(letter, bare_of(v)) for letter in letters for v in letter.values.get(field.name, ())]
+        given = [(letter, value) for letter, value in given if value not in ("", NO_VALUE)]
+        unknown = [letter for letter, value in given if value not in names]
+        if names and is_foreign(len(unknown), len(given)):
+            what = f"{len(unknown)} of {len(given)} names are not in the list of {field.authority}"
+            remedy = "Are the columns swapped, or is it the list of other letters?"
+            faults.add(unknown[0].file, what, remedy, line=unknown[0].line, item=field.name)
 
 
 def _check_date(add: Callable[..., None], value: str) -> None:
@@ -285,7 +309,7 @@ def _check_date(add: Callable[..., None], value: str) -> None:
 def _check_use(faults: Faults, name: str, persons: Sequence[Person], letters: Sequence[Letter], plan: Plan) -> None:
     """Entries of a list that no letter names."""
     used = {
-        composed(value.strip().strip("<>").strip())
+        composed(bare_of(value))
         for letter in letters
         for field in plan.fields
         if field.authority == name
@@ -324,8 +348,8 @@ def _inscribed_of(
     faults: Faults, letter: Letter, field: str, persons: Mapping[str, Person], missing: dict[str, dict[str, list[str]]]
 ) -> None:
     column = f"{field}_inscribed"
-    forms = [_bare(form) for form in letter.values.get(column, ())]
-    names = [_bare(name) for name in letter.values.get(field, ())]
+    forms = [bare_of(form) for form in letter.values.get(column, ())]
+    names = [bare_of(name) for name in letter.values.get(field, ())]
     known = [persons[name] for name in names if name in persons]
     for index, form in enumerate(forms):
         if form in ("", NO_VALUE):
@@ -339,7 +363,3 @@ def _inscribed_of(
         else:
             what = f"{form[:80]!r} belongs to none of the persons in {field}"
             faults.add(letter.file, what, "Write as many forms as persons, in their order", **letter.place(column))
-
-
-def _bare(value: str) -> str:
-    return value.strip().strip("<>").strip()

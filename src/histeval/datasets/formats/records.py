@@ -92,6 +92,7 @@ def dataset_files(items: Iterable[Item], name: str, options: Options, report: Im
     if not letters:
         raise DatasetError("holds no letter", file=report.path)
     resolve(letters, lists, report)
+    _tell_doubts(letters, lists, report)
     files: dict[str, str] = {}
     for authority in lists:
         files[f"ground_truths/{authority.name}.json"] = json_text(authority.entries)
@@ -110,6 +111,20 @@ def dataset_files(items: Iterable[Item], name: str, options: Options, report: Im
     if "ground_truths/letters.jsonl" in files:
         toml += '\n[truth]\nfile = "ground_truths/letters.jsonl"\n'
     return {**files, "dataset.toml": toml}
+
+
+def _tell_doubts(letters: Sequence[LetterDocument], lists: Sequence[AuthorityList], report: ImportReport) -> None:
+    """Says at once what `check` will say value by value."""
+    from histeval.datasets.values import doubts
+
+    known = {item.name: {str(entry["name"]).strip() for entry in item.entries} for item in lists}
+    found = doubts([(one.id, one.values) for one in letters], describe(letters, lists), known)
+    for what, places in found.items():
+        shown = f" ({'; '.join(places[:3])}{' ...' if len(places) > 3 else ''})" if places else ""
+        number = f"{len(places)} x " if len(places) > 1 else ""
+        report.note(f"to mend: {number}{what}{shown}")
+    if found:
+        report.note("`histeval check` says where each of them is, and the remedy")
 
 
 def composed_items(items: Iterable[Item], report: ImportReport) -> Iterator[Item]:
