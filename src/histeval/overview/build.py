@@ -144,7 +144,7 @@ def _views(site: Site, place: Place, collected: Collected, ways: Ways, broken: B
                 table=attribute_board(collected, key, broken, runs, ways.runs),
                 views=shown,
                 apart=len(collected.runs) - len(runs),
-                signature=str(main.first.signature),
+                signature=clean(main.first.signature),
             )
 
         inputs = [digests, key, list(broken.keys), place.title, place.site, len(collected.runs)]

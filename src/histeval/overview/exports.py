@@ -94,7 +94,7 @@ def markdown(board: Board) -> str:
         cells = [_rank(standing), _markdown(_name(standing)) + ("\\*" if standing.with_best else "")]
         cells += [_with_interval(standing, name) for name in metrics]
         lines.append("| " + " | ".join([*cells, *_last(standing)]) + " |")
-    return "\n".join([*lines, "", f"\\* {LIKE_BEST}.", "", methods(board), "", f"`{board.first.signature}`", ""])
+    return "\n".join([*lines, "", f"\\* {LIKE_BEST}.", "", methods(board), "", f"`{_signature(board)}`", ""])
 
 
 def latex(board: Board) -> str:
@@ -116,7 +116,7 @@ def latex(board: Board) -> str:
         cells = [_rank(standing).replace("–", "--"), _tex(_name(standing)) + mark]
         cells += [_with_interval(standing, name).replace("–", "--") for name in metrics]
         lines.append(" & ".join([*cells, *(_tex(cell) for cell in _last(standing))]) + r" \\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", f"% {board.first.signature}", "\\end{table}", ""])
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", f"% {_signature(board)}", "\\end{table}", ""])
 
 
 LIKE_BEST = "the best, and what cannot be told apart from it"
@@ -151,6 +151,11 @@ def methods(board: Board) -> str:
             "(step-down maximum statistic, Westfall and Young 1993)."
         )
     return clean(" ".join(sentences)).replace("\n", " ")
+
+
+def _signature(board: Board) -> str:
+    """The signature on one line; a name in it ends neither a comment nor a code span."""
+    return clean(board.first.signature).replace("\n", " ").replace("`", "'")
 
 
 def _name(standing: Standing) -> str:

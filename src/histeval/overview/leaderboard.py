@@ -112,7 +112,7 @@ def board_view(collected: Collected, board: Board, hrefs: Mapping[str, str], tit
             )
         )
     return BoardView(
-        title, text, columns_of(board), rows, str(board.first.signature), (f"{low:g}", f"{high:g}"), board.metric.name
+        title, text, columns_of(board), rows, clean(board.first.signature), (f"{low:g}", f"{high:g}"), board.metric.name
     )
 
 

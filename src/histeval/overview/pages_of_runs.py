@@ -105,8 +105,8 @@ def _page(
         worst=_documents(run, score, ways),
         facts=_facts(run),
         folded=_folded(run),
-        signature=str(score.signature),
-        long=score.signature.protocol.long,
+        signature=clean(score.signature),
+        long=clean(score.signature.protocol.long),
         notes=[clean(note) for note in dict.fromkeys([*score.notes, *run.answers.notes])],
     )
 
