@@ -6,6 +6,7 @@ import html
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -69,7 +70,7 @@ def pretty(record: Any) -> str:
 
 
 DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
-    **{f"quotes {two}": (lambda text, two=two: with_quotes(text, two), "typographic quotes") for two in STYLES},
+    **{f"quotes {two}": (partial(with_quotes, style=two), "typographic quotes") for two in STYLES},
     "line numbers": (numbered, NUMBERED),
     "line numbers without a mark": (lambda text: numbered(text, form="{} "), NUMBERED),
     "line numbers from 17": (lambda text: numbered(text, 17, "{}\t"), NUMBERED),

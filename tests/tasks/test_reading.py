@@ -15,7 +15,8 @@ from histeval.tasks import get_task
 from histeval.tasks.base import FAILURES, Answer, Scorer
 from histeval.tasks.description import Context
 from histeval.tasks.lenient import LenientError, parse
-from histeval.tasks.reading import MAX_CHARACTERS, fenced, refuses, repeats
+from histeval.tasks.published_reading import fenced
+from histeval.tasks.reading import MAX_CHARACTERS, refuses, repeats
 from histeval.tasks.truth import LetterTruth, PageTruth
 from support import examples
 

@@ -9,16 +9,8 @@ from typing import Any
 
 from histeval.tasks.base import Answer, Reading
 from histeval.tasks.description import Field
-from histeval.tasks.reading import (
-    Wanted,
-    as_text,
-    is_missing,
-    literal,
-    read_published,
-    read_tolerant,
-    search_record,
-    shape,
-)
+from histeval.tasks.published_reading import literal, read_published
+from histeval.tasks.reading import Wanted, as_text, is_missing, read_tolerant, search_record, shape
 
 NULLS = frozenset({"null", "nan", "nil", "n/a", "undefined", "<null>", "<none>"})
 """Spellings, folded, that say that there is no value."""

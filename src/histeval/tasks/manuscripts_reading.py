@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from histeval.tasks.base import Answer, Reading
-from histeval.tasks.reading import Wanted, is_missing, read_published, read_tolerant, search_record, shape
+from histeval.tasks.published_reading import read_published
+from histeval.tasks.reading import Wanted, is_missing, read_tolerant, search_record, shape
 
 ADDITION = re.compile(r"addition(\d{1,4})")
 MAX_ENTRIES = 1000

@@ -1,13 +1,12 @@
 """Reading what came back from a model: to a decoded value, or to a failure with one named reason.
 
-Two readings: `published` does what the published benchmarks did (the first fenced object, else the whole text);
-`tolerant` accepts what models really send. Neither raises for anything an answer can hold, neither changes the raw
-text, both are bounded in size and depth and linear in the length.
+Two readings: `published` does what the published benchmarks did (the first fenced object, else the whole text; see
+`published_reading`); `tolerant` accepts what models really send. Neither raises for anything an answer can hold,
+neither changes the raw text, both are bounded in size and depth and linear in the length.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
@@ -32,7 +31,6 @@ READING = Rule(
 
 MAX_CHARACTERS = 4_000_000
 """Longer answers are not read: no page of a manuscript holds a thousandth of that."""
-MAX_LITERAL = 100_000
 MAX_ATTEMPTS = 200
 MAX_VALUES = 5000
 MAX_NESTING = 4
@@ -91,18 +89,18 @@ def read_tolerant(answer: Answer, find: Find, merge: Merge | None = None, wanted
     >>> read_tolerant(Answer("d", text="I am sorry, I cannot read this."), find).failure
     'refused'
     """
-    failed = _failed_before_reading(answer)
+    failed = failed_before_reading(answer)
     if failed:
         return failed
     text = answer.text if answer.record is None else answer.record
     repairs: list[str] = []
     if not isinstance(text, str):
         found = _finish([(text, repairs)], find, merge, answer)
-        return found or _unreadable(answer, "", [text], at_end=False, wanted=wanted)
+        return found or unreadable(answer, "", [text], at_end=False, wanted=wanted)
     if answer.record is not None:
         repairs.append("record given as text")
     if len(text) > MAX_CHARACTERS:
-        return _too_long(text)
+        return too_long(text)
     values, at_end = decode_all(text, repairs)
     found = _finish(values, find, merge, answer)
     if not (found and found.record) and wanted is not None and not repeats(text):
@@ -112,7 +110,7 @@ def read_tolerant(answer: Answer, find: Find, merge: Merge | None = None, wanted
         found = pasted or found
         if more or cut:
             values, at_end = more, cut
-    return found or _unreadable(answer, text, [value for value, _ in values], at_end, wanted)
+    return found or unreadable(answer, text, [value for value, _ in values], at_end, wanted)
 
 
 def _read_pasted(
@@ -143,66 +141,6 @@ def _read_pasted(
             if found is not None:
                 return found, values, cut
     return None, values, cut
-
-
-def read_published(answer: Answer) -> Reading:
-    """The decoded value as the published benchmarks found it: structured answers as they are; of a text the first
-    object or list in a fence opened by three backticks and `json`, else the whole text, as JSON."""
-    failed = _failed_before_reading(answer)
-    if failed:
-        return failed
-    text = answer.text if answer.record is None else answer.record
-    if not isinstance(text, str):
-        return Reading(record=text)
-    if len(text) > MAX_CHARACTERS:
-        return _too_long(text)
-    try:
-        value = json.loads(fenced(text))
-    except (ValueError, RecursionError):
-        _, at_end = decode_all(text, [])
-        return _unreadable(answer, text, [], at_end)
-    return Reading(record=value)
-
-
-def literal(text: str) -> Any:
-    """A record printed as text: JSON, else a Python literal (which allows a trailing comma); None if neither."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    if len(text) > MAX_LITERAL or _nesting(text) > MAX_NESTING * 8:
-        return None
-    try:
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
-
-
-def fenced(text: str) -> str:
-    """What the first fence opened by three backticks and `json` holds, from its first bracket to the shortest span
-    that ends at a closing fence; the whole text where there is none.
-
-    >>> fenced('So: ```json {"a": {}} ``` and more')
-    '{"a": {}}'
-    """
-    closing_of = {"{": "}", "[": "]"}
-    hopeless: set[str] = set()
-    opening = text.find("```json")
-    while opening >= 0:
-        closing_fence = text.find("```", opening + 7)
-        first = _BRACKET.search(text, opening + 7, closing_fence if closing_fence >= 0 else len(text))
-        if first and first.group() not in hopeless:
-            fence = closing_fence
-            while fence >= 0:
-                end = fence
-                while text[end - 1].isspace():
-                    end -= 1
-                if end > first.start() and text[end - 1] == closing_of[first.group()]:
-                    return text[first.start() : end]
-                fence = text.find("```", fence + 3)
-            hopeless.add(first.group())
-        opening = text.find("```json", opening + 7)
-    return text
 
 
 def decode_all(text: str, repairs: list[str]) -> tuple[list[tuple[Any, list[str]]], bool]:
@@ -303,7 +241,8 @@ def _finish(values: list[tuple[Any, list[str]]], find: Find, merge: Merge | None
     return Reading(record=record, repairs=tuple(dict.fromkeys(repairs)))
 
 
-def _failed_before_reading(answer: Answer) -> Reading | None:
+def failed_before_reading(answer: Answer) -> Reading | None:
+    """The failure of an answer that is an error or holds nothing."""
     if answer.error is not None:
         error = str(answer.error)
         if error in FAILURES:
@@ -325,11 +264,12 @@ def by_finish(answer: Answer) -> Reading | None:
     return None
 
 
-def _too_long(text: str) -> Reading:
+def too_long(text: str) -> Reading:
+    """The failure of a text of more than MAX_CHARACTERS."""
     return Reading(failure="runaway", detail=f"{len(text)} characters; more than {MAX_CHARACTERS} are not read")
 
 
-def _unreadable(answer: Answer, text: str, values: list[Any], at_end: bool, wanted: Wanted | None = None) -> Reading:
+def unreadable(answer: Answer, text: str, values: list[Any], at_end: bool, wanted: Wanted | None = None) -> Reading:
     """Why no record was found, as one reason."""
     finish = by_finish(answer)
     if text and repeats(text):
@@ -453,12 +393,3 @@ def as_text(value: Any) -> str:
         return str(value)
     except (ValueError, RecursionError):
         return shape(value)
-
-
-def _nesting(text: str) -> int:
-    """How deep brackets nest, at most."""
-    deep = most = 0
-    for match in re.finditer(r"[\[\](){}]", text):
-        deep += 1 if match.group() in "[({" else -1
-        most = max(most, deep)
-    return most
