@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -51,7 +50,6 @@ def test_every_published_projection_is_reproduced() -> None:
         reference = [xml for row, (xml, _) in enumerate(csv.reader(file)) if row not in REMOVED]
     published = json.loads((folder / "31-ner_align_pero" / "all.json").read_text(encoding="utf-8"))
     assert len(reference) == len(published) == 8765
-    begin = time.perf_counter()
     same = same_valid = same_flag = 0
     for markup, row in zip(reference, published, strict=True):
         projection = project(entry_of(markup), row["text_ocr"].replace("\n", "\u2029"))
@@ -64,7 +62,6 @@ def test_every_published_projection_is_reproduced() -> None:
         same_flag += (projection.entry is not None) == row["has_valid_ner_xml"]
         assert (projection.reason is None) == (projection.entry is not None)
     assert (same, same_valid, same_flag) == (8765, 8445, 8765)
-    assert time.perf_counter() - begin < 20
 
 
 def _write(entry: Entry) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 from histeval.datasets import Dataset, load_dataset
-from histeval.errors import UsageError
+from histeval.errors import AnswersError, UsageError
 from histeval.runs import compare_scores, score, score_paths
 from histeval.tasks import get_task
 from samples import RIGHT, write_answers, write_letters
@@ -99,7 +100,7 @@ def test_few_units_are_said(dataset: Dataset) -> None:
 
 def test_unknown_answers_are_counted_in_a_note(dataset: Dataset) -> None:
     notes = score("letters", dataset, {**RIGHT, "letter77": {}}).notes
-    assert any(note.startswith("1 answers to documents that letters does not have") for note in notes)
+    assert any(note.startswith("1 answers for documents that letters does not have") for note in notes)
 
 
 def test_json_is_never_nan_and_holds_the_contract(dataset: Dataset) -> None:
@@ -152,3 +153,36 @@ def test_other_documents_are_not_compared(dataset: Dataset, tmp_path: Path) -> N
     assert [found.documents for found in scores] == [3, 1]
     with pytest.raises(UsageError, match="not scored on the same documents"):
         compare_scores(scores)
+
+
+def test_listed_documents_stand_in_the_signature(dataset: Dataset) -> None:
+    one, other, whole = (
+        str(score("letters", dataset, RIGHT, documents=names).signature)
+        for names in (["letter01", "letter02"], ["letter02", "letter03"], list(RIGHT))
+    )
+    assert "|documents=" in one
+    assert one != other
+    assert "|documents=" not in whole
+
+
+SPELLINGS = [
+    "letter1", "Letter01", "letter01.jpg", "letter01_p1.jpg", "01", "1", " letter01 ", "images/letter01.json",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_an_id_in_another_spelling_is_named(name: str, dataset: Dataset) -> None:
+    notes = score("letters", dataset, {**RIGHT, name: {}}).notes
+    assert any(f"{name!r} (is it 'letter01'?)" in note for note in notes)
+
+
+def test_ids_differ_in_how_accents_are_stored(tmp_path: Path) -> None:
+    letters = {unicodedata.normalize("NFC", "fólio1"): RIGHT["letter01"]}
+    accented = load_dataset("letters", write_letters(tmp_path / "accented", letters))
+    with pytest.raises(AnswersError, match="is it 'fólio1'"):
+        score("letters", accented, {unicodedata.normalize("NFD", "fólio1"): {}})
+
+
+def test_answers_of_another_dataset_are_no_score(dataset: Dataset) -> None:
+    with pytest.raises(AnswersError, match="none of its 2 answers is for a document of letters"):
+        score("letters", dataset, {"image_1": {}, "image_2": {}})

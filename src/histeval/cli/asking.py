@@ -196,7 +196,7 @@ def progress_line() -> Iterator[Callable[[Progress], None]]:
 
 def _score(task: Task, dataset: Dataset, results: Sequence[RunResult], protocol: str) -> None:
     """Scores of the run folders, shown and kept in each as scores.json (derived, so it can be made again)."""
-    from histeval.cli.show import show_scores
+    from histeval.cli.score_tables import show_scores
     from histeval.runs.score import score_paths
     from histeval.runs.scores_file import write_scores
 

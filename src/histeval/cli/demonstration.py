@@ -35,7 +35,8 @@ def demo(task: Literal["letters", "manuscripts", "directories"] | None = None, /
     from dataclasses import replace
 
     from histeval.cli.options import open_dataset
-    from histeval.cli.show import console, plain, show_comparison, show_scores
+    from histeval.cli.score_tables import show_comparison, show_scores
+    from histeval.cli.show import console, plain
     from histeval.datasets.bundled import DATASETS, bundled
     from histeval.runs.compare import compare_scores
     from histeval.runs.score import score_paths
@@ -124,7 +125,7 @@ def _tagger(folder: Path) -> Path:
 
 def _overview(shown: Sequence[tuple[Task, Dataset, list[Path]]], folder: Path) -> None:
     """The overview of all runs, where its libraries are installed."""
-    from histeval.cli.show import console, plain
+    from histeval.cli.show import command, console, plain
 
     terminal = console()
     if not (find_spec("jinja2") and find_spec("altair")):
@@ -134,4 +135,4 @@ def _overview(shown: Sequence[tuple[Task, Dataset, list[Path]]], folder: Path) -
 
     built = overview([Input(task, data, folders) for task, data, folders in shown], folder)
     terminal.print(f"overview: open [bold]{plain(str(built.index))}[/] in a browser")
-    terminal.print(f"      or: [bold]histeval view {plain(str(folder))}[/]")
+    terminal.print(f"      or: [bold]{command('histeval', 'view', folder)}[/]")

@@ -32,7 +32,7 @@ def get(
     width
         With a manifest: images of at most so many pixels across (default: as large as the library gives them).
     """
-    from histeval.cli.show import console, plain, progress
+    from histeval.cli.show import command, console, plain, progress
     from histeval.datasets import fetch
 
     out = console()
@@ -46,7 +46,7 @@ def get(
             images = fetch_images(from_, to, width=width, progress=tell)
         for line in str(images).splitlines():
             out.print(plain(line), soft_wrap=True)
-        out.print(f"next: [bold]histeval init TASK {plain(str(to))}[/]")
+        out.print(f"next: [bold]{command('histeval', 'init', 'TASK', to)}[/]")
         return
     if name is None:
         for collection in fetch.collections():
@@ -56,13 +56,13 @@ def get(
     with progress(f"fetching {name}") as tell:
         done = fetch.get(name, target, source=from_, progress=tell)
     out.print(f"{plain(str(target))}: {done.fetched} files fetched, {done.kept} were there and unchanged")
-    out.print(f"next: [bold]histeval check {done.task} {plain(str(done.dataset))}[/]")
+    out.print(f"next: [bold]{command('histeval', 'check', done.task, done.dataset)}[/]")
 
 
 def check(task: str, dataset: Path | None = None, /, *, format: Literal["table", "json"] = "table") -> int:
     """List every fault of a dataset at once: file, line, what is wrong, and what to do about it.
 
-    Ends with status 1 where something must be mended. What is merely worth knowing is marked so.
+    Ends with status 1 where something must be mended. What is merely worth knowing is marked so and comes last.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def check(task: str, dataset: Path | None = None, /, *, format: Literal["table",
     from histeval.tasks import get_task
 
     task, folder = task_and_folder(task, dataset)
-    faults = check_dataset(get_task(task).name, folder)
+    faults = sorted(check_dataset(get_task(task).name, folder), key=lambda fault: not fault.error)
     errors = sum(fault.error for fault in faults)
     if format == "json":
         for fault in faults:
@@ -93,5 +93,6 @@ def check(task: str, dataset: Path | None = None, /, *, format: Literal["table",
         place += f", {fault.item}" if fault.item else ""
         mark = "[bold red]fault[/]" if fault.error else "[dim]note [/]"
         out.print(f"{mark} {plain(place)}: {plain(fault.what)}. [italic]{plain(fault.remedy)}[/]", soft_wrap=True)
-    out.print(f"{errors} faults, {len(faults) - errors} things worth knowing")
+    notes = len(faults) - errors
+    out.print(f"{errors} fault{'s' * (errors != 1)}, {notes} thing{'s' * (notes != 1)} worth knowing")
     return 1 if errors else 0

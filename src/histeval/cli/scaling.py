@@ -135,7 +135,7 @@ def merge(parts: list[Path], /, *, format: Literal["table", "json", "csv", "parq
     format
         A table for people; JSON Lines, CSV or Parquet for programs.
     """
-    from histeval.cli import show
+    from histeval.cli import score_tables, show
     from histeval.runs.sharding import merge as merged
 
     results = merged(parts)
@@ -147,4 +147,4 @@ def merge(parts: list[Path], /, *, format: Literal["table", "json", "csv", "parq
     elif format == "parquet":
         show.print_parquet(show.score_rows(list(results)))
     else:
-        show.show_scores(list(results))
+        score_tables.show_scores(list(results))

@@ -79,6 +79,7 @@ def score(
     """
     from histeval.cli import scaling, show
     from histeval.cli.options import open_dataset, pairs, selection
+    from histeval.cli.score_tables import show_scores
     from histeval.errors import UsageError
     from histeval.runs.parts import is_corpus
     from histeval.runs.score import score_paths
@@ -118,9 +119,7 @@ def score(
     elif format == "parquet":
         show.print_parquet(show.score_rows(results))
     else:
-        show.show_scores(results, metrics)
-        for note in notes:
-            show.console().print(f"[dim]dataset[/] {show.plain(note)}")
+        show_scores(results, metrics, notes)
 
 
 def compare(
@@ -178,6 +177,7 @@ def compare(
     """
     from histeval.cli import show
     from histeval.cli.options import open_dataset, pairs, selection
+    from histeval.cli.score_tables import show_comparison
     from histeval.runs.compare import PAIR_COLUMNS, compare_scores
     from histeval.runs.score import score_paths
 
@@ -191,7 +191,7 @@ def compare(
     elif format == "csv":
         show.print_csv([pair.as_json() for pair in result.pairs], PAIR_COLUMNS)
     else:
-        show.show_comparison(result)
+        show_comparison(result)
 
 
 def _chosen(metrics: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,20 +16,19 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from histeval.runs.compare import Comparison
     from histeval.runs.score import Score
     from histeval.tasks.base import Task
-
-
-MANY = 3
-"""With more metrics than this, intervals stand below their values."""
 
 
 def console() -> Console:
     """The terminal. A pipe gets wide lines, so that no table is folded there."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # the reader of the pipe has enough; `histeval.cli.app` ends quietly
+
+    return Terminal(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 @contextmanager
@@ -67,6 +67,11 @@ def plain(text: str) -> str:
     return escape("".join(c if c.isprintable() or c == " " else ascii(c)[1:-1] for c in text))
 
 
+def command(*words: object) -> str:
+    """A command line to copy, quoted as a shell wants it, as it may stand in a terminal."""
+    return plain(shlex.join(map(str, words)))
+
+
 def rules_table(task: Task) -> Table:
     """The rules of a task, one a row, with their value in each protocol."""
     from rich.table import Table
@@ -79,64 +84,6 @@ def rules_table(task: Task) -> Table:
     for rule in task.rules:
         table.add_row(rule.name, *(Rule.write(getattr(rule, p)) for p in PROTOCOLS), plain(rule.help))
     return table
-
-
-def show_scores(scores: Sequence[Score], metrics: Sequence[str] | None = None) -> None:
-    """A table of scored runs, then what the numbers hide, then the signature of every line."""
-    from rich.table import Table
-
-    if not scores:
-        return
-    out = console()
-    first = scores[0]
-    names = list(metrics or first.scorer.headline)
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", justify="right", style="dim")
-    table.add_column("run", overflow="fold")
-    for key in first.group:
-        table.add_column(key, overflow="fold")
-    for name in ("documents", "failed", "units"):
-        table.add_column(name, justify="right")
-    narrow = len(names) > MANY
-    for name in names:
-        title = f"{plain(name)}{chr(10) if narrow else ' '}[dim]\\[95 %][/]"
-        table.add_column(title, justify="right", no_wrap=True)
-    cost = any(score.facts.get("totals", {}).get("cost") is not None for score in scores)
-    if cost:
-        table.add_column("cost $", justify="right")
-    signatures = list(dict.fromkeys(str(score.signature) for score in scores))
-    for score in scores:
-        row = [str(signatures.index(str(score.signature)) + 1), plain(score.run), *map(plain, score.group.values())]
-        row += [str(score.documents), str(score.failed), str(score.units)]
-        row += [_with_interval(score, name, narrow) for name in names]
-        if cost:
-            total = score.facts.get("totals", {}).get("cost")
-            row.append("unknown" if total is None else f"{total:.4f}")
-        table.add_row(*row)
-    out.print(table)
-    for score in scores:
-        if score.suspect:
-            out.print(f"[bold red]SUSPECT[/] {plain(score.run)}: {plain(score.suspect)}")
-    for note, runs in _notes(scores).items():
-        who = plain(", ".join(runs[:3])) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
-        out.print(f"[dim]note[/] {plain(note)}" + (f" [dim]({who})[/]" if len(runs) < len(scores) else ""))
-    for number, signature in enumerate(signatures, 1):
-        out.print(f"[dim]{number}[/] {plain(signature)}", soft_wrap=True)
-
-
-def _notes(scores: Sequence[Score]) -> dict[str, list[str]]:
-    notes: dict[str, list[str]] = {}
-    for score in scores:
-        for note in score.notes:
-            notes.setdefault(note, []).append(score.run)
-    return notes
-
-
-def _with_interval(score: Score, name: str, narrow: bool) -> str:
-    interval = score.intervals[name]
-    spread = f" ±{score.spread[name]:.3f}" if name in score.spread else ""
-    between = f"[dim]\\[{decimals(interval.low)}, {decimals(interval.high)}][/]"
-    return f"{decimals(score.values[name])}{spread}{chr(10) if narrow else ' '}{between}"
 
 
 COLUMNS = ("run", "group", "metric", "value", "low", "high", "documents", "failed", "units", "suspect", "signature")
@@ -177,40 +124,3 @@ def print_parquet(rows: Sequence[dict[str, Any]]) -> None:
     except ImportError:
         raise MissingExtraError("Parquet needs polars: pip install 'histeval[overview]'") from None
     polars.DataFrame(list(rows), infer_schema_length=None).write_parquet(sys.stdout.buffer)
-
-
-def show_comparison(comparison: Comparison) -> None:
-    """The table of `compare`: each system against the baseline, with the corrected p-value and the rank interval."""
-    from rich.table import Table
-
-    out = console()
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("a", "b", "metric"):
-        table.add_column(title, overflow="fold")
-    for title in ("difference", "95 %", "p", "p corrected", ""):
-        table.add_column(title, justify="right")
-    for pair in comparison.pairs:
-        told_apart = pair.p_corrected is not None and pair.p_corrected < 0.05
-        table.add_row(
-            plain(pair.a), plain(pair.b), pair.metric, _signed(pair.difference),
-            f"[dim]\\[{_signed(pair.low)}, {_signed(pair.high)}][/]", _chance(pair.p), _chance(pair.p_corrected),
-            "told apart" if told_apart else "[dim]not told apart[/]",
-        )  # fmt: skip
-    out.print(table)
-    if comparison.ranks:
-        out.print(
-            "rank intervals: "
-            + "; ".join(f"{plain(run)} {low}–{high}" for run, (low, high) in comparison.ranks.items()),
-            soft_wrap=True,
-        )
-    for note in comparison.notes:
-        out.print(f"[dim]note[/] {plain(note)}")
-    out.print(f"[dim]{plain(comparison.signature)}[/]", soft_wrap=True)
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
-
-
-def _chance(value: float | None) -> str:
-    return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -20,6 +20,8 @@ def train(
     /,
     *,
     out: Path,
+    grid: Path | None = None,
+    types: Annotated[bool, Parameter(negative=())] = False,
     system: Kind | None = None,
     approach: Approach = "joint",
     scheme: Scheme = "IO",
@@ -27,7 +29,7 @@ def train(
     tokens: Literal["published", "plain"] = "published",
     split: Literal["train", "dev", "test", "all"] = "train",
     rows: int | None = None,
-    noise: float = 0.0,
+    noise: float | None = None,
     noise_copies: int = 1,
     seed: int = 1,
     epochs: int | None = None,
@@ -45,7 +47,12 @@ def train(
     dataset
         The folder of the dataset.
     out
-        The model folder, which must not exist.
+        The model folder, which must not exist; with --grid the folder of results, which goes on where it was.
+    grid
+        A TOML file that names several systems, approaches, schemes, texts, backbones, rows and seeds: every combination
+        is trained on the training part and scored on the test part, in one table beside the published figures.
+    types
+        With --grid: show entity types instead of levels.
     system
         crf, bilstm, crf+bilstm (the default where PyTorch is installed) or transformer.
     approach
@@ -61,7 +68,8 @@ def train(
     rows
         Train on so many rows, drawn in proportion to books.
     noise
-        Strength of OCR noise for extra copies of the rows (0: none).
+        Strength of OCR noise for extra copies of the rows (0: none; default: 1 for a network that learns from
+        several texts, else 0).
     noise_copies
         How many such copies.
     seed
@@ -77,9 +85,12 @@ def train(
     option
         transformer: any other option of training, as NAME=VALUE. Can be repeated.
     """
-    from histeval.cli.show import console, plain
+    from histeval.cli.show import command, console, plain
     from histeval.systems.taggers.train import train_directories
 
+    if grid is not None:
+        _grid(dataset, grid, out, types)
+        return
     made = train_directories(
         dataset,
         out,
@@ -94,7 +105,26 @@ def train(
     terminal.print(f"{plain(str(made.folder))}: {kind}, {approach}, {scheme}, trained in {made.seconds:.0f} s")
     for note in made.notes:
         terminal.print(f"[dim]note[/] {plain(note)}")
-    terminal.print(f"next: [bold]histeval run {task} {plain(str(dataset))} --system {kind}/{plain(str(out))}[/]")
+    terminal.print(f"next: [bold]{command('histeval', 'run', task, dataset, '--system', f'{kind}/{out}')}[/]")
+
+
+def _grid(dataset: Path, grid: Path, out: Path, types: bool) -> None:
+    """Every combination of a grid file, and the table beside the published figures."""
+    from rich.table import Table
+
+    from histeval.cli.show import console, plain
+    from histeval.systems.taggers.grid import grid_table, run_grid, table_notes
+
+    head, *rows = grid_table(run_grid(dataset, grid, out, report=_say), types=types)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for title in head:
+        table.add_column(plain(title), overflow="fold")
+    for row in rows:
+        table.add_row(*map(plain, row))
+    terminal = console()
+    terminal.print(table)
+    for note in table_notes():
+        terminal.print(f"[dim]note[/] {plain(note)}")
 
 
 def evaluate(
@@ -110,7 +140,7 @@ def evaluate(
     tokens: Literal["published", "plain"] = "published",
     split: str = "all",
     rows: int | None = None,
-    noise: float = 0.0,
+    noise: float | None = None,
     noise_copies: int = 1,
     seed: int = 1,
     epochs: int | None = None,
@@ -168,7 +198,7 @@ def evaluate(
     """
     from dataclasses import replace
 
-    from histeval.cli.show import show_scores
+    from histeval.cli.score_tables import show_scores
     from histeval.systems.taggers.evaluate import evaluate as leave_groups_out
 
     found = leave_groups_out(
@@ -212,7 +242,7 @@ def project(
     split
         The part of the dataset to carry over.
     """
-    from histeval.cli.show import console, plain
+    from histeval.cli.show import command, console, plain
     from histeval.datasets.projected import project_dataset
 
     done = project_dataset(dataset, noisy, out, text=text, split=split)
@@ -220,11 +250,11 @@ def project(
     terminal.print(plain(str(done)))
     for note in done.notes:
         terminal.print(f"[dim]note[/] {plain(note)}")
-    terminal.print(f"next: [bold]histeval check directories {plain(str(done.folder))}[/]")
+    terminal.print(f"next: [bold]{command('histeval', 'check', 'directories', done.folder)}[/]")
 
 
 def _options(
-    system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float, noise_copies: int,
+    system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float | None, noise_copies: int,
     seed: int, epochs: int | None, workers: int, backbone: str | None, weights: str, option: list[str] | None,
 ) -> dict[str, Any]:  # fmt: skip
     from histeval.cli.asking import read_value

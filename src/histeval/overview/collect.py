@@ -191,7 +191,9 @@ def open_runs(paths: Sequence[Path | str], dataset: Dataset) -> list[Run]:
     twice = next((key for key, number in keys.items() if number > 1), None)
     if twice is not None:
         raise UsageError(f"the run {twice!r} is given twice")
-    models = [_fact(answers, "model") or _fact(answers, "system") or Path(answers.run).stem for answers in sets]
+    models = [
+        _fact(answers, "model") or _system(_fact(answers, "system")) or Path(answers.run).stem for answers in sets
+    ]
     several = Counter(models)
     shorts = Counter(_short(answers.run) for answers in sets)
 
@@ -211,6 +213,20 @@ def open_runs(paths: Sequence[Path | str], dataset: Dataset) -> list[Run]:
         )
         for answers, model in zip(sets, models, strict=True)
     ]
+
+
+LOCAL = ("recorded", "crf", "bilstm", "crf+bilstm", "transformer")
+"""Kinds of systems that are named by a path."""
+
+
+def _system(name: str) -> str:
+    """What a system is called where it names no model: a path gives its last part only.
+
+    >>> _system("crf/models/paris"), _system("tesseract/deu")
+    ('crf/paris', 'tesseract/deu')
+    """
+    kind, _, place = name.partition("/")
+    return f"{kind}/{Path(place).stem}" if kind in LOCAL and place else name
 
 
 def _unfold(place: Path) -> Iterator[Path]:

@@ -65,14 +65,19 @@ def compare_scores(
         raise UsageError(f"the baseline {baseline!r} is not among the runs {', '.join(tables)}")
     if all_pairs and baseline is not None:
         raise UsageError("--baseline and --all-pairs exclude each other")
-    notes = [f"SUSPECT {score.run}: {score.suspect}" for score in scores if score.suspect]
+    notes = [f"not to be trusted: {score.run}: {score.suspect}" for score in scores if score.suspect]
+    for score in scores:
+        if score.failed and not score.suspect:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in score.failures.items())
+            notes.append(f"{score.run}: {score.failed} of {score.documents} failed ({reasons})")
     ranks: dict[str, tuple[int, int]] = {}
     if all_pairs:
         found = [pair for metric in chosen for pair in compare_all_pairs(tables, metric)]
         trusted = [score.run for score in scores if not score.suspect]
         first = [p for p in found if p.metric == chosen[0].name and p.a in trusted and p.b in trusted]
         ranks = rank_intervals(trusted, first, higher_is_better=chosen[0].higher_is_better)
-        notes.append(f"rank intervals are by {chosen[0].name}")
+        left_out = "; runs not to be trusted have none" if len(trusted) < len(scores) else ""
+        notes.append(f"rank intervals are by {chosen[0].name}{left_out}")
     else:
         found = compare_with_baseline(tables, chosen, baseline)
     if any(len(score.tables) > 1 for score in scores):

@@ -34,6 +34,10 @@ def score(
     """
     found = get_task(task)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(found.name, dataset)
+    if isinstance(answers, list) and answers and all(isinstance(one, str | Path) for one in answers):
+        if len(answers) != 1:
+            raise UsageError("histeval.score takes one run; score several with histeval.runs.score_paths")
+        answers = answers[0]
     runs = open_answers(answers, data) if isinstance(answers, str | Path) else [_in_memory(answers)]
     if len(runs) != 1:
         raise UsageError(f"{answers} holds {len(runs)} runs; score them one by one with histeval.runs.score_paths")

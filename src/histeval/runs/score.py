@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from histeval.datasets.base import Dataset, Document
-from histeval.errors import UsageError
+from histeval.errors import AnswersError, UsageError
 from histeval.runs.answers import AnswerSet
 from histeval.runs.opening import open_answers
-from histeval.runs.signature import RESAMPLES, SEED, Signature
+from histeval.runs.signature import RESAMPLES, SEED, Signature, digest_of
 from histeval.stats.counts import CountTable
 from histeval.stats.intervals import Interval
 from histeval.stats.repeats import mean_intervals
@@ -24,6 +26,8 @@ from histeval.tasks.base import Answer, DocumentScore, Protocol, Reading, RuleVa
 
 FEW_UNITS = 20
 MISSING = "missing"
+NO_VALUE = "(none)"
+"""The group of documents that do not have the attribute a breakdown is made by."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,12 @@ class Score:
 
     @property
     def failed(self) -> int:
-        """Failures among the documents scored, over all repeats."""
-        return sum(self.failures.values())
+        """Documents that failed, in any of the repeats, among those scored."""
+        return len({name for rows in self.rows for name, row in rows.items() if row.failure})
 
     @property
     def failures(self) -> dict[str, int]:
-        """How many failures of each reason."""
+        """How many failures of each reason, over all repeats."""
         return dict(Counter(row.failure for rows in self.rows for row in rows.values() if row.failure))
 
     @property
@@ -141,15 +145,22 @@ class Score:
         if len(self.tables) > 1:
             result["repeats"] = len(self.tables)
         if per_document:
-            result["per_document"] = {
-                name: {
-                    "counts": dict(zip(self.scorer.columns, row.counts.tolist(), strict=True)),
-                    "failure": row.failure,
-                    "fields": row.fields,
-                    **({"notes": list(row.notes)} if row.notes else {}),
-                }
-                for name, row in self.rows[0].items()
-            }
+            result["per_document"] = {name: self._document(name) for name in self.tables[0].documents}
+        return result
+
+    def _document(self, name: str) -> dict[str, Any]:
+        """One document: counts summed over the repeats, failure and fields of the first, the others beside it."""
+        found = [rows[name] for rows in self.rows if name in rows]
+        counts = sum((row.counts for row in found[1:]), found[0].counts)
+        result: dict[str, Any] = {
+            "counts": dict(zip(self.scorer.columns, counts.tolist(), strict=True)),
+            "failure": found[0].failure,
+            "fields": found[0].fields,
+        }
+        if found[0].notes:
+            result["notes"] = list(found[0].notes)
+        if len(self.rows) > 1:
+            result["repeats"] = [{"failure": row.failure, "fields": row.fields} for row in found]
         return result
 
 
@@ -169,6 +180,9 @@ def score_paths(
     selection.check(dataset)
     if by is not None:
         known_attribute(dataset, by)
+    twice = next((path for number, path in enumerate(paths) if path in paths[:number]), None)
+    if twice is not None:
+        raise UsageError(f"{twice} is given twice")
     task.protocol(protocol, rules)  # a wrong rule is said before any answer is read
     scorers = Scorers(task, dataset, protocol, rules or {})
     for path in paths:
@@ -221,7 +235,10 @@ def score_run(
         for document in chosen
     ]
     outcomes = (outcomes_of or score_pairs)(scorer, pairs)
-    yield from conclude(dataset, answers, scorer, selection, chosen, notes, outcomes, by, suspicion, with_intervals)
+    listed = is_listed(dataset, scorer, selection, chosen)
+    yield from conclude(
+        dataset, answers, scorer, selection, chosen, notes, outcomes, by, suspicion, with_intervals, listed
+    )
 
 
 Pair = tuple[Any, Answer]
@@ -250,6 +267,7 @@ def conclude(
     by: str | None = None,
     suspicion: bool = True,
     with_intervals: bool = True,
+    listed: bool = False,
 ) -> Iterator[Score]:
     """The score of a run from the outcomes of its answers: those of all chosen documents, repeat by repeat."""
     found = iter(outcomes)
@@ -266,13 +284,18 @@ def conclude(
                 readings[document.id] = reading
         rows.append(scored)
     suspect = _suspect(scorer, chosen, answers, readings) if suspicion else None
-    said = [*notes, *_fingerprint_note(dataset, answers)]
+    said = [*notes, *answers.notes, *_fingerprint_note(dataset, answers)]
+    left_out = sum(reading.failure is not None for reading in readings.values()) - sum(
+        row.failure is not None for row in rows[0].values()
+    )
+    if left_out > 0:
+        said.append(f"{left_out} failed answers were left out (failed_answers=left_out)")
     totals = _totals([answers.answers[key] for key in answers.answers if key[0] in readings])
     facts = {**answers.facts, "totals": totals}
     for group, part in _groups(chosen, by):
         kept = [{d.id: found[d.id] for d in part if d.id in found} for found in rows]
         yield summarise(
-            answers.run, dataset, scorer, selection, part, kept, said, suspect, facts, group, with_intervals
+            answers.run, dataset, scorer, selection, part, kept, said, suspect, facts, group, with_intervals, listed
         )
 
 
@@ -288,8 +311,12 @@ def summarise(
     facts: Mapping[str, Any] | None = None,
     group: Mapping[str, str] | None = None,
     with_intervals: bool = True,
+    listed: bool = False,
 ) -> Score:
-    """The score of rows that are there: sums, values, intervals (unless left missing), notes and signature."""
+    """The score of rows that are there: sums, values, intervals (unless left missing), notes and signature.
+
+    `listed` says that the documents were chosen one by one, which the signature then shows.
+    """
     unit = selection.unit or dataset.description.unit
     by_id = {document.id: document for document in documents}
     tables = tuple(_table(scorer, found, by_id, selection.unit) for found in rows)
@@ -304,7 +331,8 @@ def summarise(
         else {metric.name: Interval(None, None) for metric in metrics}
     )
     where = {**selection.where, **(group or {})}
-    signature = Signature(scorer.protocol, dataset, len(tables[0]), unit, where, RESAMPLES, SEED, len(rows))
+    subset = digest_of(document.id for document in documents) if listed else ""
+    signature = Signature(scorer.protocol, dataset, len(tables[0]), unit, where, RESAMPLES, SEED, len(rows), subset)
     said = [*notes, *scorer.report([by_id[name].truth for name in rows[0]], list(rows[0].items()))]
     units = len(set(tables[0].units))
     if units < FEW_UNITS:
@@ -313,6 +341,15 @@ def summarise(
         run, dataset, scorer, signature, tuple(rows), tables, values, intervals, spread, tuple(said), suspect,
         facts or {}, group or {},
     )  # fmt: skip
+
+
+def is_listed(dataset: Dataset, scorer: Scorer, selection: Selection, chosen: Sequence[Document]) -> bool:
+    """Whether documents were chosen one by one: they are fewer than the rules and attributes select."""
+    whole = sum(
+        document.truth is not None and selection.takes(document) and scorer.selects(document.truth)
+        for document in dataset.documents.values()
+    )
+    return len(chosen) < whole
 
 
 def choose(
@@ -332,18 +369,63 @@ def choose(
         elif scorer.selects(document.truth):
             chosen.append(document)
     if not chosen:
-        raise UsageError(f"no document of {dataset.name} is selected, so there is nothing to score for {answers.run}")
+        raise UsageError(
+            f"no document of {dataset.name} is selected, so there is nothing to score for {answers.run}"
+            + _values_there(dataset, selection)
+        )
     if without_truth:
         notes.append(f"{without_truth} documents without ground truth were left out")
     ids = {document.id for document in chosen}
     unknown = sorted({name for name, _ in answers.answers if name not in dataset.documents})
     outside = {name for name, _ in answers.answers if name not in ids} - set(unknown)
+    if unknown and not outside and len(unknown) == len({name for name, _ in answers.answers}):
+        wanted_ids = ", ".join(repr(name[:60]) for name in list(dataset.documents)[:2])
+        raise AnswersError(
+            f"none of its {len(unknown)} answers is for a document of {dataset.name}",
+            file=answers.run,
+            item=likely(unknown[0], dataset.documents) or f"{unknown[0]!r:.80} is not a document",
+            remedy=f"The ids of the dataset look like {wanted_ids}",
+        )
     if unknown:
-        shown = ", ".join(repr(name[:60]) for name in unknown[:3]) + (" ..." if len(unknown) > 3 else "")
-        notes.append(f"{len(unknown)} answers to documents that {dataset.name} does not have were left out: {shown}")
+        shown = "; ".join(likely(name, dataset.documents) or repr(name[:60]) for name in unknown[:3])
+        more = " ..." if len(unknown) > 3 else ""
+        notes.append(
+            f"{len(unknown)} answers for documents that {dataset.name} does not have were left out: {shown}{more}"
+        )
     if outside:
         notes.append(f"{len(outside)} answers to documents outside the selection were left out")
     return chosen, notes
+
+
+def likely(name: str, documents: Mapping[str, Document]) -> str:
+    """`'letter1' (is it letter01?)`, where an unknown id is a known one but for its spelling; else empty.
+
+    Case, blanks around it, leading zeros, a folder, a file ending, a page number and the way accents are stored are
+    spelling.
+    """
+    wanted = _spelling(name)
+    found = [known for known in documents if _spelling(known) == wanted] if wanted else []
+    if not found:
+        tail = [known for known in documents if wanted.isdigit() and _spelling(known).endswith(f" {wanted}")]
+        found = tail if len(tail) == 1 else []
+    return f"{name[:60]!r} (is it {found[0]!r}?)" if found else ""
+
+
+def _spelling(name: str) -> str:
+    base = unicodedata.normalize("NFC", name).strip().replace("\\", "/").rsplit("/", 1)[-1].casefold()
+    base = re.sub(r"\.(jpe?g|png|tiff?|webp|jp2|json|xml|txt)$", "", base)
+    base = re.sub(r"_p\d{1,4}$", "", base)
+    words = re.findall(r"\d+|[^\W\d_]+", base)
+    return " ".join(word.lstrip("0") or "0" if word.isdigit() else word for word in words)
+
+
+def _values_there(dataset: Dataset, selection: Selection) -> str:
+    """The values that the attributes asked for have, for a message."""
+    said = []
+    for key in selection.where:
+        values = sorted({attribute(document, key) or NO_VALUE for document in dataset.documents.values()})
+        said.append(f"{key} has the values {', '.join(values[:8])}{' ...' if len(values) > 8 else ''}")
+    return f"; {'; '.join(said)}" if said else ""
 
 
 def _table(
@@ -369,7 +451,7 @@ def _groups(documents: Sequence[Document], by: str | None) -> Iterator[tuple[dic
         return
     groups: dict[str, list[Document]] = {}
     for document in documents:
-        groups.setdefault(attribute(document, by) or "(none)", []).append(document)
+        groups.setdefault(attribute(document, by) or NO_VALUE, []).append(document)
     for value, part in groups.items():
         yield {by: value}, part
 

@@ -36,6 +36,7 @@ from histeval.runs.score import (
     Selection,
     choose,
     conclude,
+    is_listed,
     known_attribute,
     score_pairs,
 )
@@ -99,6 +100,7 @@ def shard_lines(
             "by": by,
             "notes": notes,
             "documents": len(chosen),
+            "listed": is_listed(dataset, scorer, selection, chosen),
             "repeats": list(repeats),
         }
         for (place, document), row in zip(share, given, strict=True):
@@ -240,7 +242,9 @@ def _merged_run(found: list[_Section]) -> Iterator[Score]:
         outcomes.append([_read_outcome(outcome, len(scorer.columns)) for outcome in line["outcomes"]])
     run = AnswerSet(header["run"], answers or {("", repeat): Answer("") for repeat in repeats}, facts=header["facts"])
     ordered = [row[position] for position in range(len(repeats)) for row in outcomes]
-    yield from conclude(dataset, run, scorer, selection, documents, header["notes"], ordered, header["by"])
+    listed = header["listed"] is True
+    notes, by = header["notes"], header["by"]
+    yield from conclude(dataset, run, scorer, selection, documents, notes, ordered, by, listed=listed)
 
 
 def _merged_corpus(found: list[_Section]) -> Score:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from histeval._version import version
@@ -16,11 +17,21 @@ RESAMPLES = 10_000
 SEED = 1
 
 
+def digest_of(documents: Iterable[str]) -> str:
+    """Six hexadecimal digits that tell one choice of documents from another, whatever their order.
+
+    >>> digest_of(["b", "a"]) == digest_of(["a", "b"]) != digest_of(["a"])
+    True
+    """
+    names = "\n".join(sorted(documents))
+    return hashlib.sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
 @dataclass(frozen=True)
 class Signature:
     """How a number was made: protocol, ground truth, documents, sampling unit, interval, version.
 
-    `where` holds the attributes the documents were selected by.
+    `where` holds the attributes the documents were selected by, `subset` stands for ids that were listed.
     """
 
     protocol: Protocol
@@ -31,9 +42,12 @@ class Signature:
     resamples: int = RESAMPLES
     seed: int = SEED
     repeats: int = 1
+    subset: str = ""
+    """A digest of the ids, where they were chosen one by one (`digest_of`)."""
 
     def _line(self, protocol: str) -> str:
         parts = [protocol, f"{self.dataset.name}@{self.dataset.fingerprint[:6]}", f"n={self.documents}"]
+        parts += [f"documents={self.subset}"] if self.subset else []
         parts += [f"where={key}:{value}" for key, value in sorted(self.where.items())]
         parts += [f"repeats={self.repeats}"] if self.repeats > 1 else []
         parts += [

@@ -37,6 +37,9 @@ CLIP = 2000
 """Of longer texts only so many characters are compared: enough to know a page by, and time stays bounded."""
 RESAMPLES = 9999
 
+NOT_ARRIVED = "the images seem not to have reached the model"
+"""How the reason begins where the test of arrival speaks against a run."""
+
 _NOTHING = ("", "null", "none", "unknown", "n/a", "-")
 
 Verdict = Literal["arrived", "suspect", "unusable", "few", "untested"]
@@ -155,8 +158,7 @@ class Evidence:
         if p <= LEVEL:
             return Arrival("arrived", "", p, usable, total)
         reason = (
-            "the images seem not to have reached the model: its answers fit their own documents no better than others "
-            f"(p = {p:.2g}, {usable} answers)"
+            f"{NOT_ARRIVED}: its answers fit their own documents no better than others (p = {p:.2g}, {usable} answers)"
         )
         second = self._tokens()
         return Arrival("suspect", f"{reason}; {second}" if second else reason, p, usable, total)
@@ -169,7 +171,7 @@ class Evidence:
             parts.append(f"{failed} of {self.documents} answers failed ({named})")
         if self.empty:
             parts.append(f"{self.empty} of {self.documents} answers are empty")
-        return f"{' and '.join(parts)}, so that nothing shows whether the images reached the model"
+        return f"{' and '.join(parts)}: nearly nothing of this run can be read, so it is not ranked"
 
     def _tokens(self) -> str:
         """Second evidence, in words: input tokens that do not grow with the number of pages."""

@@ -156,13 +156,20 @@ def _is_record(value: Any) -> bool:
         return bool(value) and all(_is_span(item) for item in value)
     if not isinstance(value, Mapping):
         return False
-    return (
-        isinstance(value.get("xml"), str)
-        or isinstance(value.get("spans"), list)
-        or (
-            isinstance(value.get("tokens"), list) and any(key == "joint" or _LEVEL.fullmatch(str(key)) for key in value)
-        )
+    return bool(_forms(value))
+
+
+def _forms(record: Mapping[str, Any]) -> list[str]:
+    """The forms in which a record gives its entities, the one that is read first."""
+    tagged = isinstance(record.get("tokens"), list) and any(
+        key == "joint" or _LEVEL.fullmatch(str(key)) for key in record
     )
+    there = {
+        "spans": isinstance(record.get("spans"), list),
+        "tokens": tagged,
+        "xml": isinstance(record.get("xml"), str),
+    }
+    return [form for form, given in there.items() if given]
 
 
 def _is_span(value: Any) -> bool:
@@ -172,14 +179,14 @@ def _is_span(value: Any) -> bool:
 def _prediction(record: Any, grammar: Grammar, repairs: list[str]) -> Prediction:
     if isinstance(record, list):
         record = {"spans": record}
-    kinds = [kind for kind in ("spans", "tokens", "xml") if record.get(kind) is not None]
-    if len(kinds) > 1:
-        repairs.append(f"the answer gives {' and '.join(kinds)}; {kinds[0]} are read")
-    if isinstance(record.get("spans"), list):
+    forms = _forms(record)
+    if len(forms) > 1:
+        repairs.append(f"the answer gives {' and '.join(forms)}; {forms[0]} are read")
+    if forms[0] == "spans":
         text = record.get("text")
         spans = _spans(record["spans"], grammar, repairs)
         return SpanAnswer(_bounded(spans), text if isinstance(text, str) else None)
-    if isinstance(record.get("tokens"), list):
+    if forms[0] == "tokens":
         return _tags(record, grammar, repairs)
     entry, faults = read_markup(record["xml"].strip(), grammar)
     entities, wrapper = _without_wrapper(entry)
@@ -224,10 +231,11 @@ def _offset(value: Any) -> int | None:
 def _with_parents(
     read: Sequence[tuple[str, int, int]], parents: Sequence[Any], repairs: list[str]
 ) -> tuple[Placed, ...]:
-    """Entities with the parents that the answer states; one that is not there, or runs in a circle, is no parent."""
+    """Entities with the parents that the answer states, by their place in the list or by their type; one that is not
+    there, or runs in a circle, is no parent."""
     above: list[int | None] = []
     for place, parent in enumerate(parents):
-        number = _offset(parent)
+        number = _around(read, place, parent) if isinstance(parent, str) else _offset(parent)
         valid = number is not None and 0 <= number < len(read) and number != place
         if parent is not None and not valid:
             repairs.append(f"span {place} names a parent that there is not; it is read as standing alone")
@@ -247,6 +255,21 @@ def _with_parents(
             level += 1
             levels[number] = level
     return tuple(Placed(level, *row, parent) for level, row, parent in zip(levels, read, above, strict=True))
+
+
+def _around(read: Sequence[tuple[str, int, int]], place: int, parent: str) -> int | None:
+    """The place of the shortest other span of the type `parent` that holds the span at `place`; `"3"` is place 3."""
+    word = parent.strip()
+    if word.isascii() and word.isdigit() and len(word) < 10:
+        return int(word)
+    _, start, end = read[place]
+    key = word.replace("-", "").casefold()
+    holding = [
+        (last - first, number)
+        for number, (kind, first, last) in enumerate(read)
+        if number != place and first <= start and end <= last and kind.replace("-", "").casefold() == key
+    ]
+    return min(holding)[1] if holding else None
 
 
 def _bounded(entities: Sequence[Placed]) -> tuple[Placed, ...]:

@@ -159,7 +159,7 @@ class ManuscriptsScorer(Scorer):
     def __init__(self, task: ManuscriptsTask, context: Context, protocol: Protocol) -> None:
         self.task, self.context, self.protocol = task, context, protocol
         self.cer_text, self.fuzzy_text = profile(protocol["cer_text"]), profile(protocol["fuzzy_text"])
-        self.cap: float = math.inf if protocol["cer_cap"] is None else protocol["cer_cap"]
+        self.cap: float = math.inf if protocol["cer_cap"] is None else float(protocol["cer_cap"])
         self.digits: int | None = protocol["rounding"]
         self.by_page = protocol["average"] == "pages"
         self.all_of_answer = protocol["only_in_answer"] == "all"

@@ -121,6 +121,8 @@ class NameMatcher:
 
     def _by_profile(self, predicted: str, selected: dict[str, str], inferred: dict[str, str]) -> Match:
         key = identifier(predicted) or name_key(predicted)
+        if not key:  # a form that says nothing is nobody's, whatever the list holds
+            return Match(predicted, *self._elsewhere(()))
         owners = self.keys.get(key, ())
         for name, identity in selected.items():
             if predicted == name:

@@ -1,0 +1,80 @@
+"""Tables for people: no number is lost in a narrow terminal, failures have reasons, pipes may close early."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from histeval.cli.app import run
+from histeval.datasets.bundled import bundled
+from samples import RIGHT, write_answers, write_letters
+
+
+def in_terminal(columns: int, *words: str) -> str:
+    """What a command prints in a terminal of so many columns, without its colours."""
+    main, other = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "histeval", *words],
+        stdout=other,
+        stderr=other,
+        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm"},
+    ) as process:
+        os.close(other)
+        printed = b""
+        while True:
+            try:
+                part = os.read(main, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            printed += part
+    assert process.returncode == 0, printed
+    return re.sub(r"\x1b\[[0-9;]*m", "", printed.decode("utf-8"))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+@pytest.mark.parametrize("task", ["letters", "directories"])
+def test_no_number_is_lost_at_any_width(task: str, columns: int) -> None:
+    answers = [str(bundled(f"{task}/{kind}")) for kind in ("careful", "hasty")]
+    printed = in_terminal(columns, "score", task, str(bundled(task)), *answers)
+    wide = in_terminal(250, "score", task, str(bundled(task)), *answers)
+    numbers = re.findall(r"\d\.\d{3}(?!\d)", wide)
+    assert len(numbers) >= 12
+    assert sorted(re.findall(r"\d\.\d{3}(?!\d)", printed)) == sorted(numbers)
+    assert "…" not in printed
+
+
+def test_comparisons_fit_a_narrow_terminal() -> None:
+    answers = [str(bundled(f"letters/{kind}")) for kind in ("careful", "hasty")]
+    printed = in_terminal(60, "compare", "letters", str(bundled("letters")), *answers)
+    assert "minus" in printed
+    assert "told apart" in " ".join(printed.split())
+    assert "…" not in printed
+
+
+def test_failures_are_named_with_their_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = write_letters(tmp_path / "letters")
+    answers = write_answers(tmp_path / "a.jsonl", {name: RIGHT[name] for name in ("letter01", "letter02")})
+    assert run(["score", "letters", str(data), str(answers)]) == 0
+    assert f"failed {answers}: 1 missing" in capsys.readouterr().out
+
+
+def test_the_signature_comes_last_and_runs_are_not_numbered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["score", "letters", str(bundled("letters")), str(bundled("letters/careful"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith("letters|documented|demo_letters@")
+    assert lines[1].lstrip().startswith("/") or lines[1].startswith(str(bundled("letters/careful"))[:10])
+
+
+def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m histeval tasks | head -1; echo status ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert "status 0" in done.stdout
+    assert done.stderr == ""
