@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from histeval.runs.score import Selection
     from histeval.tasks.base import Task
 
+_LISTS = (".txt", ".csv", ".tsv", ".lst", ".list")
+"""Endings by which a word is a file, not the id of a document."""
 Split = Literal["train", "dev", "test", "all"]
 
 
@@ -69,10 +71,14 @@ def selection(documents: str | None, where: Sequence[str], unit: str | None) -> 
 
 
 def document_list(text: str) -> list[str]:
-    """Ids from a file (one a line) or from a text with commas."""
+    """Ids from a file (one a line) or from a text with commas; raises UsageError for a file that is not there."""
     from histeval.datasets.files import read_lines
 
     place = Path(text)
     if "," not in text and place.is_file():
         return [line.strip() for _, line in read_lines(place) if line.strip()]
+    if "," not in text and place.suffix.lower() in _LISTS:
+        raise UsageError(
+            f"there is no file {text}; --documents takes a file with an id a line, or ids with commas between"
+        )
     return [name.strip() for name in text.split(",") if name.strip()]

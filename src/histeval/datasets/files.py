@@ -203,7 +203,8 @@ def parse_json(
         value = json.loads(text, parse_constant=constant, parse_float=number, object_pairs_hook=hook)
     except json.JSONDecodeError as fault:
         where = line if line is not None else fault.lineno
-        raise error(f"is not JSON: {fault.msg} (column {fault.colno})", file=path, line=where) from None
+        what = f"is not JSON: {fault.msg} (column {fault.colno})"
+        raise error(what, file=path, line=where, remedy=_usual_cause(fault)) from None
     except RecursionError:
         raise error(f"is nested deeper than {depth} levels", file=path, line=line) from None
     except ValueError:  # a whole number of more than 4300 digits
@@ -211,6 +212,27 @@ def parse_json(
     if nesting(value, depth + 1) > depth:
         raise error(f"is nested deeper than {depth} levels", file=path, line=line)
     return value, not_numbers
+
+
+_CAUSES = (
+    ("Expecting ',' delimiter", 'a comma is missing before this place, or a quotation mark inside a text is not \\"'),
+    ("Expecting ':' delimiter", "a colon is missing between a name and its value"),
+    ("Expecting property name", "a comma stands after the last entry, or a name has no straight quotation marks"),
+    ("Illegal trailing comma", "a comma stands after the last entry before a bracket"),
+    ("Expecting value", "a comma is too many, a text has no quotation marks, or the file is cut off"),
+    ("Unterminated string", "the closing quotation mark of a text is missing, or the file is cut off"),
+    ("Invalid control character", "a line end or tab stands inside a text; write \\n or \\t for it"),
+    ("Invalid \\", "a backslash stands in a text by itself; write \\\\ for one"),
+    ("Extra data", "a bracket is closed too early, or the file holds an entry a line and should be called .jsonl"),
+)
+
+
+def _usual_cause(fault: json.JSONDecodeError) -> str:
+    """What the author of a JSON file usually did where a reader stops."""
+    cause = next((words for start, words in _CAUSES if fault.msg.startswith(start)), "")
+    if any(mark in fault.doc[max(0, fault.pos - 2) : fault.pos + 3] for mark in "“”„«»‘’"):
+        cause = 'a text stands in typographic quotation marks instead of straight ones (")'
+    return f"Usually {cause}" if cause else ""
 
 
 def nesting(value: Any, stop: int = 1000) -> int:
