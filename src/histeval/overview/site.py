@@ -23,6 +23,8 @@ MANIFEST = "manifest.json"
 JOURNAL = ".building"
 """Lists what a build has begun to write, so that the next one knows what a killed one left."""
 FORMAT = 1
+ROOMS = ("overview", "runs", "datasets", "tasks", "entities", "text", "stats")
+"""The rooms whose code decides what a page says."""
 _SAFE = re.compile(r"[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*")
 
 
@@ -204,10 +206,11 @@ def digest_of(inputs: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _code() -> str:
-    """A digest of the code: modules, templates and assets of all rooms, and the version."""
+    """A digest of the code that decides what pages say: modules, templates and assets, and the version."""
     digest = hashlib.sha256(version().encode())
-    here = Path(__file__).resolve().parent.parent  # what scores and explains makes the pages too
-    for file in sorted(here.rglob("*")):
-        if file.suffix in (".py", ".html", ".css", ".js") and file.is_file():
-            digest.update(file.relative_to(here).as_posix().encode() + b"\0" + file.read_bytes())
+    here = Path(__file__).resolve().parent.parent
+    for room in ROOMS:
+        for file in sorted((here / room).rglob("*")):
+            if file.suffix in (".py", ".html", ".css", ".js") and file.is_file():
+                digest.update(file.relative_to(here).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
