@@ -104,7 +104,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(50), deadline=None)
 @given(json_values)
 def test_nesting_equals_its_recursive_twin(value: object) -> None:
     def depth(item: object) -> int:
@@ -115,14 +115,14 @@ def test_nesting_equals_its_recursive_twin(value: object) -> None:
     assert nesting(value) == depth(value)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.integers(0, 10**6), max_size=8), st.text(max_size=3))
 def test_natural_order_is_that_of_the_numbers(numbers: list[int], stem: str) -> None:
     names = [f"{stem}_p{number}x" for number in numbers]
     assert sorted(names, key=natural_key) == [f"{stem}_p{number}x" for number in sorted(numbers)]
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.text(alphabet="ab01²٣/ .", max_size=6)))
 def test_any_names_can_be_ordered(names: list[str]) -> None:
     backwards = names[::-1]

@@ -39,7 +39,7 @@ def order(node: Node) -> tuple[list[str], ImportReport]:
     return reading_order(node, set(REGIONS), Path("x.xml"), report, lambda item: item), report
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(200), deadline=None)
 @given(TREES)
 def test_each_region_once_in_the_order_of_the_tree(tree: Node) -> None:
     found, report = order(Node(members=(tree,)))

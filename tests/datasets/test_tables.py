@@ -34,7 +34,7 @@ def test_cells_come_back_as_written(rows: list[list[str]], delimiter: str, mark:
     assert [[row.get("name"), row.get("alternateName")] for row in table.rows] == expected
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(alphabet="aé |<>\t,\n"), st.sampled_from("|;"))
 def test_split_cell_equals_its_slow_twin(cell: str, separator: str) -> None:
     values, value = [], ""
