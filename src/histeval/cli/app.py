@@ -65,7 +65,9 @@ def run(words: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as fault:
-        return _refuse(f"{fault.filename or 'the output'}: {(fault.strerror or str(fault)).lower()}")
+        from histeval.datasets.files import reason, shown
+
+        return _refuse(f"{shown(fault.filename) if fault.filename else 'the output'}: {reason(fault)}")
     except MemoryError:
         return _refuse("the memory of this machine does not suffice for this input")
     except Exception as fault:

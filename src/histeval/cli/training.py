@@ -254,8 +254,9 @@ def project(
 
 
 def _options(
-    system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float | None, noise_copies: int,
-    seed: int, epochs: int | None, workers: int, backbone: str | None, weights: str, option: list[str] | None,
+    system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float | None,
+    noise_copies: int, seed: int, epochs: int | None, workers: int, backbone: str | None, weights: str,
+    option: list[str] | None,
 ) -> dict[str, Any]:  # fmt: skip
     from histeval.cli.asking import read_value
     from histeval.cli.options import pairs
