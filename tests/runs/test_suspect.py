@@ -48,6 +48,7 @@ def test_answers_from_other_letters_are_suspect() -> None:
     reason = suspect(NO_SCORER, LETTERS, moved)
     assert reason is not None
     assert "images seem not to have reached the model" in reason
+    assert suspect(NO_SCORER, LETTERS, moved, facts={"reads_images": None, "system": "tesseract/deu"}) == reason
     one = {id: Reading({"send_date": ["1799-01-01"], "sender_persons": ["Parzival"]}) for id in ids}
     assert arrival(NO_SCORER, LETTERS, one).verdict == "suspect"
 
@@ -61,6 +62,15 @@ def test_empty_and_failed_runs_are_named_as_such() -> None:
     reason = suspect(NO_SCORER, LETTERS, failed)
     assert reason is not None
     assert reason.startswith("20 of 20 answers failed (15 not_json, 5 missing)")
+
+
+def test_a_system_that_opened_the_images_itself_had_them_however_badly_it_reads() -> None:
+    ids = list(LETTERS)
+    moved = {id: reading(LETTERS[other]) for id, other in zip(ids, [*ids[1:], ids[0]], strict=True)}
+    assert suspect(NO_SCORER, LETTERS, moved, facts={"reads_images": "local"}) is None
+    failed = suspect(NO_SCORER, LETTERS, {}, facts={"reads_images": "local"})
+    assert failed is not None
+    assert failed.startswith("20 of 20 answers failed")
 
 
 def test_too_few_answers_are_reported_apart_and_not_suspect() -> None:

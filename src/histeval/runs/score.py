@@ -463,7 +463,7 @@ def _suspect(scorer: Scorer, chosen: Sequence[Document], answers: AnswerSet, rea
     pages = {document.id: len(document.images) for document in chosen if document.images}
     given = ((name, answers.answers.get((name, answers.repeats[0]))) for name in truths)
     tokens = {name: answer.usage["input_tokens"] for name, answer in given if answer and "input_tokens" in answer.usage}
-    return suspect(scorer, truths, readings, pages=pages, tokens=tokens)
+    return suspect(scorer, truths, readings, pages=pages, tokens=tokens, facts=answers.facts)
 
 
 def _fingerprint_note(dataset: Dataset, answers: AnswerSet) -> list[str]:

@@ -24,7 +24,7 @@ from histeval.errors import AnswersError, UsageError
 from histeval.runs.parts import Corpus, Piece
 from histeval.runs.score import FEW_UNITS, Score, Selection, attribute
 from histeval.runs.signature import RESAMPLES, SEED, Signature
-from histeval.runs.suspect import Evidence, evidence
+from histeval.runs.suspect import Evidence, evidence, why_not_ranked
 from histeval.stats.counts import CountTable
 from histeval.stats.draws import MOST_UNITS
 from histeval.stats.repeats import mean_intervals
@@ -324,8 +324,7 @@ def conclude_corpus(
     intervals = mean_intervals((table,), scorer.metrics_on(sums), resamples=RESAMPLES, seed=SEED)
     unit = selection.unit or dataset.description.unit
     signature = Signature(scorer.protocol, dataset, summary.documents, unit, dict(selection.where), RESAMPLES, SEED, 1)
-    found = summary.evidence.arrival()
-    suspect = found.reason if found.verdict in ("suspect", "unusable") else None
+    suspect = why_not_ranked(summary.evidence.arrival(), facts)
     totals = {
         "cost": float(summary.cost) if summary.paid and summary.cost is not None else None,
         "seconds": None if summary.seconds is None else float(summary.seconds),

@@ -68,12 +68,22 @@ def suspect(
     *,
     pages: Mapping[str, int] | None = None,
     tokens: Mapping[str, int] | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> str | None:
     """Why this run must not be ranked: its images seem never to have arrived, or it failed nearly throughout.
 
-    None where neither is so; a run too small to tell is not suspect. See `arrival`.
+    None where neither is so; a run too small to tell is not suspect. `facts` is what run.json says. See `arrival`.
     """
-    found = arrival(scorer, documents, answers, pages=pages, tokens=tokens)
+    return why_not_ranked(arrival(scorer, documents, answers, pages=pages, tokens=tokens), facts or {})
+
+
+def why_not_ranked(found: Arrival, facts: Mapping[str, Any]) -> str | None:
+    """The reason not to rank a run, None where there is none.
+
+    A system that opened the images itself, as run.json says (`reads_images`), had them, however badly it reads.
+    """
+    if found.verdict == "suspect" and facts.get("reads_images") == "local":
+        return None
     return found.reason if found.verdict in ("suspect", "unusable") else None
 
 
