@@ -15,10 +15,10 @@ demo: $(VENV)/.demo
 	$(BIN)/histeval demo
 
 test: $(VENV)/.test system lint
-	$(BIN)/python -m pytest -m "not neural"
+	$(BIN)/python -m pytest -n 2 -m "not neural"
 
 test-neural: $(NEURAL)/.neural
-	$(NEURAL)/bin/python -m pytest -m neural
+	HF_HUB_OFFLINE=1 $(NEURAL)/bin/python -m pytest -m neural tests/systems/test_taggers*.py
 
 # At least 10 000 generated cases a property; takes long.
 test-more: $(VENV)/.test
