@@ -46,31 +46,9 @@ def patterns() -> dict[str, tuple[str | bytes, int, str]]:
 
 def pumps(text: str) -> list[str]:
     """What to repeat: signs that the pattern names, alone and in pairs, and the usual ones."""
-    named = list(dict.fromkeys(re.sub(r"\\[A-Za-z]|[\\()\[\]{}?*+|^$]", "", text)))[:8]
-    usual = [
-        "a",
-        "A",
-        "0",
-        " ",
-        "\n",
-        "\t",
-        "<",
-        '"',
-        ",",
-        "-",
-        "_",
-        ".",
-        "\\",
-        "&",
-        ";",
-        ":",
-        "é",
-        "a ",
-        "a,",
-        "0.",
-        "<a",
-    ]
-    return list(dict.fromkeys([*named, *usual, *(a + b for a in named[:4] for b in named[:4] if a != b)]))
+    named = list(dict.fromkeys(re.sub(r"\\[A-Za-z]|[\\()\[\]{}?*+|^$]", "", text)))[:6]
+    usual = ["a", "0", " ", "\n", "<", ",", "-", "a ", "0."]
+    return list(dict.fromkeys([*named, *usual, *(a + b for a in named[:2] for b in named[:3] if a != b)]))
 
 
 ALL = patterns()

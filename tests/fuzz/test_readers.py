@@ -22,7 +22,7 @@ SECONDS = 10.0
 
 
 @pytest.mark.parametrize("name", readers())
-@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_read_or_refused(name: str, seed: int) -> None:
     attempt(name, mutated(readers()[name][0], seed))
@@ -57,7 +57,7 @@ PUMPS = [
         b"http://",
     ),
 ]
-BIG = MEGABYTE if "HISTEVAL_EXAMPLES" in os.environ else MEGABYTE // 64
+BIG = MEGABYTE if "HISTEVAL_EXAMPLES" in os.environ else MEGABYTE // 128
 READINGS = 12
 """An output is read and scored as four answers under three protocols."""
 
