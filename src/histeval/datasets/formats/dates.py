@@ -61,15 +61,18 @@ def _tell(heading: str, sign: str, order: str, lines: list[int], proofs: Mapping
           report: ImportReport) -> None:  # fmt: skip
     """Says how the dates of a column were read that can be read both ways."""
     shown = ", ".join(map(str, lines[:8])) + (f" and {len(lines) - 8} more" if len(lines) > 8 else "")
-    both = f"column {heading}: {len(lines)} dates like 3{sign}4{sign}1890 can be read both ways (lines {shown})"
+    many = "s" * (len(lines) != 1)
+    both = (
+        f"column {heading}: {len(lines)} date{many} like 3{sign}4{sign}1890 can be read both ways (line{many} {shown})"
+    )
     if order == "keep":
         remedy = "--option dates=day_first or --option dates=month_first"
-        report.note(f"{both} and are kept as they stand; say which comes first with {remedy}")
+        report.note(f"{both}; kept as written; say which comes first with {remedy}")
     elif proofs:
         line, text = proofs[order]
-        report.note(f"{both}; all are read {_NAMES[order]}, as {text} in line {line} is")
+        report.note(f"{both}; read {_NAMES[order]}, as {text} in line {line} is")
     else:
-        report.note(f"{both}; they are read day first, as is usual with dots; else use --option dates=month_first")
+        report.note(f"{both}; read day first, as is usual with dots; else use --option dates=month_first")
 
 
 def iso_date(value: str, orders: Mapping[str, str], place: str, report: ImportReport) -> str:
