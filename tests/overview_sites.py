@@ -40,7 +40,9 @@ def answers_of(task: str, kind: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def recorded(name: str, provider: str, model: str, date: str, answers: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+def recorded(
+    name: str, provider: str, model: str, date: str, answers: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:
     """A line of a file of recorded runs."""
     return {"run_id": name, "provider": provider, "model": model, "date": date, "answers": answers, **more}
 
@@ -139,9 +141,7 @@ class MadeSite:
         first = f"{self.folder(task)}index.html"
         if protocol == "documented":
             return first
-        (href,) = [
-            link.get("href") for link in self.pages[first].iter("a") if link.text_content().strip() == protocol
-        ]
+        (href,) = [link.get("href") for link in self.pages[first].iter("a") if link.text_content().strip() == protocol]
         return posixpath.normpath(posixpath.join(posixpath.dirname(first), unquote(urlsplit(href).path)))
 
 
@@ -209,7 +209,12 @@ LONG_LINE = "<b>x</b>" * 125_000
 
 def hostile_names(name: str) -> list[str]:
     """Names that lead out of a folder, into another page, or into a script."""
-    return [f"../../../{name}", f"..\\..\\{name}", f"{name}</script><img src=x onerror=window.hacked=10>", f"javascript:{name}"]
+    return [
+        f"../../../{name}",
+        f"..\\..\\{name}",
+        f"{name}</script><img src=x onerror=window.hacked=10>",
+        f"javascript:{name}",
+    ]
 
 
 def hostile_inputs(folder: Path) -> list[Input]:
@@ -223,18 +228,36 @@ def hostile_inputs(folder: Path) -> list[Input]:
             new: dataclasses.replace(
                 dataset.documents[old],
                 id=new,
-                attributes={**dataset.documents[old].attributes, ATTACKS[0]: ATTACKS[place % 3], "kind": ATTACK[: place + 9]},
+                attributes={
+                    **dataset.documents[old].attributes,
+                    ATTACKS[0]: ATTACKS[place % 3],
+                    "kind": ATTACK[: place + 9],
+                },
             )
             for place, (old, new) in enumerate(renamed.items())
         }
         description = dataclasses.replace(
-            dataset.description, title=ATTACK, text=ATTACK, citation=ATTACK, licence=ATTACK, period=ATTACK, published=ATTACK
+            dataset.description,
+            title=ATTACK,
+            text=ATTACK,
+            citation=ATTACK,
+            licence=ATTACK,
+            period=ATTACK,
+            published=ATTACK,
         )
-        evil = dataclasses.replace(dataset, name=f"../{ATTACKS[0]}{task}", documents=documents, description=description)
+        evil = dataclasses.replace(
+            dataset, name=f"../{ATTACKS[0]}\u202e\x07{task}", documents=documents, description=description
+        )
         careful = answers_of(task, "careful")
         sound = {new: careful[old] for old, new in renamed.items()}
         runs = [
-            recorded(name, ATTACK, f"{ATTACKS[place]} {ATTACK}", ATTACKS[place], hostile_answers(task, list(renamed.values()), place))
+            recorded(
+                name,
+                ATTACK,
+                f"{ATTACKS[place]} {ATTACK}",
+                ATTACKS[place],
+                hostile_answers(task, list(renamed.values()), place),
+            )
             for place, name in enumerate(hostile_names("run"))
         ]
         runs += [recorded("CON", "a", "sound", "2025-01-01", sound), recorded("con", "a", "SOUND", "2025-01-01", sound)]
@@ -246,7 +269,9 @@ def hostile_answers(task: str, documents: Sequence[str], kind: int) -> dict[str,
     """Answers of every form that try to become part of the page; and for documents that there are not."""
     record: dict[str, Any] = {
         "letters": {"send_date": ATTACK, "sender_persons": [*ATTACKS, LONG_LINE], "receiver_persons": [ATTACK]},
-        "manuscripts": {"folios": [{"folio": ATTACK, "text": f"{ATTACK}\n{LONG_LINE}", "addition1": "\u05d0\u202e\u0627"}]},
+        "manuscripts": {
+            "folios": [{"folio": ATTACK, "text": f"{ATTACK}\n{LONG_LINE}", "addition1": "\u05d0\u202e\u0627"}]
+        },
         "directories": {"spans": [{"type": ATTACK, "start": 0, "end": 4}, {"type": "PER", "start": -1, "end": 10**9}]},
     }[task]
     answers: list[dict[str, Any]] = [

@@ -81,7 +81,9 @@ def test_any_column_sorts_by_click_and_by_key(demo_site: MadeSite, watch: Watch,
 def test_the_board_opens_sorted_by_its_first_number(demo_site: MadeSite, watch: Watch) -> None:
     for task in TASKS:
         page = board(demo_site, watch, task)
-        column = page.locator(f"{MAIN} thead th").evaluate_all("heads => heads.findIndex(h => h.ariaSort === 'descending')")
+        column = page.locator(f"{MAIN} thead th").evaluate_all(
+            "heads => heads.findIndex(h => h.ariaSort === 'descending')"
+        )
         assert column >= 0
         values = [float(row["keys"][column]) for row in rows_of(page)]
         assert values == sorted(values, reverse=True)

@@ -47,7 +47,10 @@ def test_no_hostile_answer_runs_or_fetches_anything(hostile_site: MadeSite, watc
     assert drawn > 20  # the attacks were on the pages
 
 
-@pytest.mark.parametrize("fragment", ["javascript:window.hacked=20", "<img src=x onerror=window.hacked=21>", "%", "a=%E0%A4%A", "text=<b>&provider=x"])
+@pytest.mark.parametrize(
+    "fragment",
+    ["javascript:window.hacked=20", "<img src=x onerror=window.hacked=21>", "%", "a=%E0%A4%A", "text=<b>&provider=x"],
+)
 def test_a_hostile_address_runs_nothing(hostile_site: MadeSite, watch: Watch, fragment: str) -> None:
     document = next(path for path in hostile_site.pages if "/documents/" in path)
     for path in (hostile_site.folder("letters") + "index.html", document):

@@ -126,9 +126,7 @@ def boards(site: MadeSite, task: str, protocol: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("task", "protocol"), CASES)
-def test_every_number_of_every_row_is_recomputed(
-    demo_site: MadeSite, scored: Scored, task: str, protocol: str
-) -> None:
+def test_every_number_of_every_row_is_recomputed(demo_site: MadeSite, scored: Scored, task: str, protocol: str) -> None:
     found = scored[task, protocol]
     seen: list[str] = []
     for table in boards(demo_site, task, protocol).values():

@@ -13,7 +13,9 @@ import pytest
 
 from overview_sites import MadeSite, addresses, hostile_inputs, make_site, snapshot
 
-HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0041]")
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0041]"
+)
 SAFE = re.compile(r"([a-z0-9_-][a-z0-9._-]*/)*[a-z0-9_-][a-z0-9._-]*")
 LARGEST = 1_000_000
 """Bytes: no page or data file grows with a hostile answer beyond this."""
@@ -36,7 +38,9 @@ def test_every_run_and_document_has_a_page_of_its_own(hostile_site: MadeSite) ->
     for one in hostile_site.inputs:
         folder = hostile_site.folder(one.task.name)
         assert len([path for path in hostile_site.pages if path.startswith(f"{folder}runs/")]) == 6
-        assert len([path for path in hostile_site.pages if path.startswith(f"{folder}documents/")]) == len(one.dataset.documents)
+        assert len([path for path in hostile_site.pages if path.startswith(f"{folder}documents/")]) == len(
+            one.dataset.documents
+        )
 
 
 def test_pages_hold_no_element_or_address_of_the_data(hostile_site: MadeSite) -> None:
@@ -113,7 +117,19 @@ def test_facts_of_a_run_of_any_kind_are_shown_as_text(wrong: object, tmp_path: P
     from histeval.tasks import get_task
     from overview_sites import answers_of, run_folder
 
-    names = ("system", "model", "provider", "start", "date", "settings", "prompt", "versions", "dataset", "asked", "usage")
+    names = (
+        "system",
+        "model",
+        "provider",
+        "start",
+        "date",
+        "settings",
+        "prompt",
+        "versions",
+        "dataset",
+        "asked",
+        "usage",
+    )
     folder = run_folder(tmp_path / "run", dict.fromkeys(names, wrong), answers_of("manuscripts", "careful"))
     dataset = load_dataset("manuscripts", bundled("manuscripts"))
     site = make_site(tmp_path / "site", Input(get_task("manuscripts"), dataset, [folder]))
