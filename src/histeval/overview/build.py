@@ -173,7 +173,7 @@ def _leaderboard(
     file = protocol_file(collected, name)
     description = collected.dataset.description
     links = [Crumb(one, protocol_file(collected, one), current=one == name) for one in collected.protocols]
-    notes = [clean(note) for note in collected.dataset.notes]
+    notes = [clean(note) for note in (*collected.dataset.notes, *collected.left_out)]
     if main is not None:
         notes += board_pages.notes_of([standing.score for standing in main.standings])
     higher = main is None or main.metric.higher_is_better

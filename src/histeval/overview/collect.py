@@ -122,6 +122,8 @@ class Collected:
     runs: tuple[Run, ...]
     boards: Mapping[str, tuple[Board, ...]]
     apart: Mapping[str, tuple[Apart, ...]]
+    left_out: tuple[str, ...] = ()
+    """Runs that were asked none of the selected documents, with the reason."""
 
     @property
     def main(self) -> Board | None:
@@ -160,12 +162,22 @@ def collect(
     protocols = (protocol, *(name for name in PROTOCOLS if name != protocol))
     made = {name: Scorers(task, dataset, name, rules or {}) for name in protocols}
     runs = open_runs(paths, dataset)
+    left_out: list[str] = []
     for place, name in enumerate(protocols):
-        for number, run in enumerate(runs):
+        for number, run in enumerate(list(runs)):
             if tell:
                 tell(f"{name}: {run.name}", place * len(runs) + number, len(protocols) * len(runs))
             scorer = made[name].for_run(run.answers)
-            score = next(score_run(dataset, run.answers, scorer, selection, suspicion=place == 0, with_intervals=False))
+            try:
+                found = score_run(dataset, run.answers, scorer, selection, suspicion=place == 0, with_intervals=False)
+                score = next(found)
+            except UsageError as fault:
+                # a run of unsigned letters has nothing to show among the signed ones; the others have
+                runs.remove(run)
+                left_out.append(f"{run.name} is left out: {fault}")
+                if not runs:
+                    raise
+                continue
             run.scores[name] = replace(score, suspect=run.scores[protocol].suspect) if place else score
         with_intervals(runs, name)
     boards: dict[str, tuple[Board, ...]] = {}
@@ -175,7 +187,7 @@ def collect(
         if tell:
             tell(f"{name}: comparing the systems", len(protocols) * len(runs), len(protocols) * len(runs))
         boards[name], apart[name] = _boards(runs, name, dataset, remember or _forget, memory)
-    return Collected(task, dataset, protocol, protocols, selection, tuple(runs), boards, apart)
+    return Collected(task, dataset, protocol, protocols, selection, tuple(runs), boards, apart, tuple(left_out))
 
 
 def _forget(name: str, inputs: Any, make: Callable[[], Any]) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from histeval.errors import HistevalError
 from histeval.overview.cells import pretty
 from histeval.overview.collect import Board, Collected
 from histeval.overview.documents import document_value
@@ -160,19 +161,35 @@ def _groups(score: Score) -> tuple[dict[str, str], dict[str, str]]:
 NOISE_BINS = 5
 
 
+def _noise_of(collected: Collected, board: Board) -> dict[str, float]:
+    """The character error rate of each entry's text against the reference of the same dataset; empty where none is."""
+    dataset = collected.dataset
+    if collected.task.name != "directories" or not dataset.name.endswith("-ocr"):
+        return {}
+    from histeval.datasets import load_dataset
+    from histeval.text import error_rate
+
+    try:
+        reference = load_dataset("directories", dataset.path, text="reference", split="all").documents
+    except HistevalError:
+        return {}
+    found = {}
+    for name in board.documents:
+        if name not in reference or reference[name].truth is None:
+            return {}
+        rate = error_rate(reference[name].truth.text, dataset.documents[name].truth.text).rate
+        found[name] = float(rate or 0.0)
+    return found
+
+
 def _noise(collected: Collected, board: Board) -> Iterator[tuple[str, dict[str, Any]]]:
-    """F1 of entries by how noisy their text is, where documents say so (`noise`: a share of wrong characters)."""
+    """F1 of entries by how noisy their text is, in equal parts, where their reference is there too."""
     from dataclasses import replace as change
 
     from histeval.overview.collect import intervals_for
     from histeval.runs.score import summarise
 
-    noise: dict[str, float] = {}
-    for name in board.documents:
-        try:
-            noise[name] = float(collected.dataset.documents[name].attributes.get("noise", ""))
-        except ValueError:
-            return
+    noise = _noise_of(collected, board)
     ordered = sorted(noise, key=lambda name: noise[name])
     if len(set(noise.values())) < NOISE_BINS:
         return
