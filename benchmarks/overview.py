@@ -114,7 +114,7 @@ def interactive(page_file: Path) -> float | None:
             took.append(page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") / 1000)
             page.close()
         browser.close()
-    return median(took)
+    return float(median(took))
 
 
 def figures(runs: int = RUNS) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def recorded(
 
 
 def invented_runs(task: str) -> list[dict[str, Any]]:
-    """Six systems: the two bundled ones, a mixture, one that fails often, one that answers half, one that costs nothing."""
+    """Six systems: the bundled two, a mixture, one that often fails, one that answers half, one without costs."""
     careful, hasty = answers_of(task, "careful"), answers_of(task, "hasty")
     names = list(careful)
     free = {name: {k: v for k, v in answer.items() if k not in ("cost", "seconds")} for name, answer in hasty.items()}
@@ -267,13 +267,14 @@ def hostile_inputs(folder: Path) -> list[Input]:
 
 def hostile_answers(task: str, documents: Sequence[str], kind: int) -> dict[str, dict[str, Any]]:
     """Answers of every form that try to become part of the page; and for documents that there are not."""
-    record: dict[str, Any] = {
+    records: dict[str, dict[str, Any]] = {
         "letters": {"send_date": ATTACK, "sender_persons": [*ATTACKS, LONG_LINE], "receiver_persons": [ATTACK]},
         "manuscripts": {
             "folios": [{"folio": ATTACK, "text": f"{ATTACK}\n{LONG_LINE}", "addition1": "\u05d0\u202e\u0627"}]
         },
         "directories": {"spans": [{"type": ATTACK, "start": 0, "end": 4}, {"type": "PER", "start": -1, "end": 10**9}]},
-    }[task]
+    }
+    record = records[task]
     answers: list[dict[str, Any]] = [
         {"json": record},
         {"text": ATTACK + LONG_LINE},

@@ -20,7 +20,8 @@ ROWS = """table => Array.from(table.tBodies[0].rows).map(row => ({
   hidden: row.hidden || row.offsetParent === null, provider: row.dataset.provider, date: row.dataset.date,
   failed: Number(row.dataset.failed), text: row.innerText.toLowerCase(), top: row.classList.contains('top'),
   run: row.querySelector('a').getAttribute('href').split('/').pop().replace('.html', ''),
-  keys: Array.from(row.cells).map(cell => cell.hasAttribute('data-v') ? cell.getAttribute('data-v') : cell.innerText.trim())
+  keys: Array.from(row.cells).map(
+    cell => cell.hasAttribute('data-v') ? cell.getAttribute('data-v') : cell.innerText.trim())
 }))"""
 
 
@@ -255,7 +256,8 @@ def test_the_picker_shows_the_answer_of_each_system(demo_site: MadeSite, watch: 
 def test_images_zoom_move_and_turn_by_key(demo_site: MadeSite, watch: Watch) -> None:
     page = watch.open(demo_site.out, f"{demo_site.folder('letters')}documents/letter01.html")
     stage = page.locator(".stage")
-    size = """stage => { const b = stage.querySelector('img').getBoundingClientRect(), s = stage.getBoundingClientRect();
+    size = """stage => { const b = stage.querySelector('img').getBoundingClientRect();
+        const s = stage.getBoundingClientRect();
         return [b.width, b.left - s.left, b.top - s.top]; }"""
     page.wait_for_function("document.querySelector('.stage img').complete")
     assert page.locator(".stage img").evaluate("image => image.naturalWidth") > 100
@@ -336,7 +338,8 @@ def test_no_kind_of_page_errs_or_asks_for_anything_else(demo_site: MadeSite, wat
     for path in kinds(demo_site):
         page = watch.open(demo_site.out, path)
         broken = page.evaluate(
-            "Array.from(document.images).filter(i => i.complete && i.loading !== 'lazy' && !i.naturalWidth).map(i => i.src)"
+            """Array.from(document.images)
+            .filter(i => i.complete && i.loading !== 'lazy' && !i.naturalWidth).map(i => i.src)"""
         )
         assert broken == [], path
         for width in (390, 1300):

@@ -38,7 +38,8 @@ def test_no_hostile_answer_runs_or_fetches_anything(hostile_site: MadeSite, watc
             page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
             drawn += "window.hacked" in page.locator("#answer").inner_text()
         strange = page.evaluate(
-            """() => Array.from(document.querySelectorAll('*')).filter(e => ['IFRAME', 'OBJECT', 'EMBED', 'BASE'].includes(e.tagName)
+            """() => Array.from(document.querySelectorAll('*')).filter(e =>
+            ['IFRAME', 'OBJECT', 'EMBED', 'BASE'].includes(e.tagName)
             || Array.from(e.attributes).some(a => a.name.startsWith('on') || /^\\s*javascript:/i.test(a.value)
             && ['href', 'src', 'action', 'xlink:href'].includes(a.name))).map(e => e.outerHTML.slice(0, 200))"""
         )

@@ -62,14 +62,14 @@ def by_hand(task: str, protocol: str, score: Score) -> float | None:
         return round(sum(pages) / len(pages), 3)
     if task == "manuscripts":
         fuzzy = [field["fuzzy"] for row in rows.values() for field in row.fields.values() if field["fuzzy"] is not None]
-        return sum(fuzzy) / len(fuzzy)
+        return float(sum(fuzzy) / len(fuzzy))
     columns = list(score.scorer.columns)
     totals = dict.fromkeys(("tp", "fp", "fn"), 0)
     for row in rows.values():
         for column, count in zip(columns, row.counts.tolist(), strict=True):
             if column.startswith("All/"):
                 totals[column[-2:]] += count
-    return 2 * totals["tp"] / (2 * totals["tp"] + totals["fp"] + totals["fn"])
+    return float(2 * totals["tp"] / (2 * totals["tp"] + totals["fp"] + totals["fn"]))
 
 
 def plain(name: str) -> str:

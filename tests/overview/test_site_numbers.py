@@ -1,4 +1,4 @@
-"""The numbers of the pages of runs, documents, parts, doubts and of the data of plots, made anew from the same answers."""
+"""Numbers on pages of runs, documents, parts and doubts, and in data of plots, made anew from the same answers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -169,7 +170,7 @@ def shown_number(cell: Any) -> float | None:
 def close(found: float | None, expected: float | None, digits: int = 3) -> bool:
     if found is None or expected is None:
         return found is expected
-    return abs(found - expected) <= 0.5 * 10**-digits + 1e-9
+    return math.isclose(found, expected, rel_tol=0, abs_tol=0.5 / 10**digits + 1e-9)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -223,7 +224,7 @@ def test_the_list_of_documents(demo_site: MadeSite, scored: Scored, task: str) -
         assert words(cells["Systems"]) == str(len(there))
         assert words(cells["Failed"]) == str(sum(bool(score.rows[0][document].failure) for score in there))
         means.append(math.inf if mean is None else mean)
-    assert all(before <= after + 1e-9 for before, after in zip(means, means[1:], strict=False))
+    assert all(before <= after + 1e-9 for before, after in pairwise(means))
     assert len(rows) == len(next(iter(scored[task, "documented"].values())).rows[0])
 
 
@@ -377,7 +378,7 @@ def test_data_of_plots_are_the_scores(demo_site: MadeSite, scored: Scored, task:
 
 
 def test_doubts_of_letters_are_counted_again(demo_site: MadeSite, scored: Scored) -> None:
-    """As many systems as the page says gave the proposal as a name or date that counts as wrong, none gave it as right."""
+    """As many systems as the page says gave the proposal, as a name or date that counts as wrong."""
     found = scored["letters", "documented"]
     together = ranked("letters", found)
     file = demo_site.out / demo_site.folder("letters") / "doubts.csv"
