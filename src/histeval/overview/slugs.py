@@ -8,6 +8,7 @@ import unicodedata
 
 LONGEST = 48
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
+_DOTS = re.compile(r"\.{2,}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|index|com\d|lpt\d)(\..*)?")  # names that Windows or a web server keeps
 
 
@@ -21,7 +22,7 @@ def slug(name: str) -> str:
     ('letter01', 'etc-passwd-3754d6', 'brief-1-a4fc7b')
     """
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode("ascii").lower()
-    safe = _UNSAFE.sub("-", plain).replace("..", ".").strip("-._")[:LONGEST].strip("-._")
+    safe = _DOTS.sub(".", _UNSAFE.sub("-", plain)).strip("-._")[:LONGEST].strip("-._")
     if safe and safe == name and not _RESERVED.fullmatch(safe) and not _HASHED.search(safe):
         return safe
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:6]
