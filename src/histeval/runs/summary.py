@@ -289,6 +289,11 @@ class CorpusScore(Score):
         return self.summary.documents
 
     @property
+    def failed(self) -> int:
+        """Documents that failed."""
+        return sum(self.failures.values())
+
+    @property
     def failures(self) -> dict[str, int]:
         """How many failures of each reason."""
         assert self.summary is not None
