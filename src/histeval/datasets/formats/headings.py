@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 WORDS: dict[str, tuple[str, ...]] = {
     "send_date": (
@@ -130,11 +131,23 @@ def field_for(heading: str) -> str | None:
     >>> field_for("Remetente"), field_for("Empfänger:in"), field_for("Umfang")
     ('sender_persons', 'receiver_persons', None)
     """
-    word = re.sub(r" (in|innen|s|e)$", "", folded(heading))
-    for field, words in WORDS.items():
-        if word in words or folded(heading) in {folded(w) for w in words} or folded(heading) == folded(field):
-            return field
-    return None
+    whole = folded(heading)
+    found = {whole, re.sub(r" (in|innen|s|e)$", "", whole)}
+    return next((field for field, words in _fields().items() if found & words), None)
+
+
+@cache
+def _fields() -> dict[str, frozenset[str]]:
+    """The words for each published field, its name among them."""
+    return {field: frozenset((folded(field), *words, *map(folded, words))) for field, words in WORDS.items()}
+
+
+@cache
+def _others() -> frozenset[str]:
+    """The words for the other columns of tables of letters and of authority lists."""
+    schemes = (word for words in SCHEMES.values() for word in words)
+    attributes = (word for words in ATTRIBUTES.values() for word in words)
+    return frozenset((*IDS, *SIGNED, *NAMES, *ALTERNATES, *schemes, *attributes))
 
 
 def is_usual(heading: str) -> bool:
@@ -143,10 +156,7 @@ def is_usual(heading: str) -> bool:
     >>> is_usual("Empfänger"), is_usual("GND"), is_usual("Briefe, Bestand 12")
     (True, True, False)
     """
-    word = folded(heading)
-    more = (*IDS, *SIGNED, *NAMES, *ALTERNATES, *(w for words in SCHEMES.values() for w in words))
-    attributes = (w for words in ATTRIBUTES.values() for w in words)
-    return bool(word) and (field_for(heading) is not None or word in more or word in attributes)
+    return field_for(heading) is not None or folded(heading) in _others()
 
 
 def says(cell: str) -> bool | None:
