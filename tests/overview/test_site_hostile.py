@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from overview_sites import MadeSite, addresses, hostile_inputs, make_site, snapshot
+from overview_sites import ATTACK, MadeSite, addresses, hostile_inputs, make_site, snapshot
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0041]"
@@ -139,7 +139,7 @@ def test_facts_of_a_run_of_any_kind_are_shown_as_text(wrong: object, tmp_path: P
 def test_the_hostile_site_is_rebuilt_without_a_change(hostile_site: MadeSite, tmp_path: Path) -> None:
     from histeval.overview.build import overview
 
-    again = overview(hostile_site.inputs, hostile_site.out)
+    again = overview(hostile_site.inputs, hostile_site.out, title=ATTACK)
     assert again.written == ()
     assert again.removed == ()
 
