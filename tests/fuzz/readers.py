@@ -151,7 +151,7 @@ TRUTHS: dict[str, Any] = {
     "manuscripts": {"[1r]": PAGE["folios"]},
     "directories": {"text": "Roux, 3", "spans": [{"type": "PER", "start": 0, "end": 4, "parent": None}]},
 }
-FIRST = {"letters": "letter01", "manuscripts": "image_1", "directories": "0"}
+FIRST = {"letters": "letter01", "manuscripts": "image_1", "directories": "132"}
 SAMPLES: dict[str, Files] = {
     "page": {"a.xml": b'<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Page imageFilename='
                       b'"a.jpg"><ReadingOrder><OrderedGroup id="g"><RegionRefIndexed index="0" regionRef="r"/></OrderedGroup>'
@@ -206,7 +206,7 @@ def readers() -> dict[str, tuple[Files, Read]]:
     )  # fmt: skip
     found["token columns"] = (
         {
-            "answers.conll": b"# document = 0\nRoux\tB-PER\tO\n,\tO\tO\n3\tB-CARDINAL\tO\n\n# document = 1\nBlanc\tB-PER\tO\n"
+            "answers.conll": b"# document = 132\nRoux\tB-PER\tO\n,\tO\tO\n3\tB-CARDINAL\tO\n\n# document = 133\nBlanc\tB-PER\tO\n"
         },
         answers("directories"),
     )

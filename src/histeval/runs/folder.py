@@ -342,7 +342,7 @@ class RunFolder:
         """Write run.json as a whole or not at all."""
         target, draft = self.path / RUN, self.path / f"{RUN}.part"
         try:
-            with draft.open("w", encoding="utf-8") as stream:
+            with draft.open("w", encoding="utf-8", errors="backslashreplace") as stream:
                 json.dump(self.description, stream, ensure_ascii=False, indent=2)
                 stream.write("\n")
                 stream.flush()
