@@ -15,7 +15,8 @@ demo: $(VENV)/.demo
 	$(BIN)/histeval demo
 
 test: $(VENV)/.test system lint
-	$(BIN)/python -m pytest -n 2 -m "not neural"
+	$(BIN)/python -m pytest -n 2 -m "not neural and not bench"
+	$(BIN)/python -m pytest -m bench tests/scale
 
 test-neural: $(NEURAL)/.neural
 	HF_HUB_OFFLINE=1 $(NEURAL)/bin/python -m pytest -m neural tests/systems/test_taggers*.py
