@@ -93,8 +93,11 @@ def test_the_commands_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
 
 
 @pytest.mark.cluster
-def test_ray_agrees_and_survives_a_lost_worker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ray_agrees_and_survives_a_lost_worker(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("ray")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))  # workers import this module
     with Engine("ray", 2) as machines:
         assert sorted(machines.map(math.sqrt, [1, 4, 9])) == [(0, 1.0), (1, 2.0), (2, 3.0)]
         found = machines.map(DiesOnce(tmp_path / "m"), list(range(5)))
@@ -106,6 +109,7 @@ def test_ray_agrees_and_survives_a_lost_worker(tmp_path: Path, capsys: pytest.Ca
         write(tmp_path / "parts/a.jsonl", found_rows[:20])
         write(tmp_path / "parts/b.jsonl", found_rows[20:])
         words = ["manuscripts", str(bundled("manuscripts")), str(tmp_path / "parts"), "--protocol", "published"]
+        capsys.readouterr()  # what Ray said so far
         alone = score(capsys, *words, "--workers", "1")
         assert score(capsys, *words, "--engine", "ray") == alone
 
