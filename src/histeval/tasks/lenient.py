@@ -15,7 +15,7 @@ from typing import Any
 
 MAX_DEPTH = 64
 
-_SPACE = re.compile(r"(?:[\s\ufeff]+|\\[nrt])*")
+_SPACE = re.compile(r"(?:[\s\ufeff]++|\\[nrt])*+")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"-?[A-Za-z]+")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
