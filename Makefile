@@ -15,7 +15,8 @@ demo: $(VENV)/.demo
 	$(BIN)/histeval demo
 
 test: $(VENV)/.test system lint
-	$(BIN)/python -m pytest -n 2 -m "not neural and not bench"
+	$(BIN)/python -m pytest -n 2 -m "not neural and not bench and not browser"
+	$(BIN)/python -m pytest -m browser tests/overview
 	$(BIN)/python -m pytest -m bench tests/scale
 
 test-neural: $(NEURAL)/.neural

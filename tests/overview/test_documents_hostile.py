@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +103,8 @@ def test_hostile_text_stays_text_and_is_cut(document: str, make: Any, tmp_path: 
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-        )
-        yield opened
-        opened.close()
+def browser(chromium: Any) -> Any:
+    return chromium  # one for all tests: a second one in the same process is refused
 
 
 def open_page(browser: Any, file: Path, fragment: str = "") -> tuple[Any, list[str]]:
