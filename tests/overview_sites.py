@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from histeval.datasets import Dataset, load_dataset
 from histeval.datasets.bundled import bundled
 from histeval.overview.build import Built, Input, overview
-from histeval.runs.score import Selection
+from histeval.runs.selection import Selection
 from histeval.tasks import get_task
 from histeval.tasks.base import Task
 

@@ -24,7 +24,8 @@ from histeval.errors import HistevalError
 from histeval.runs.folder import RunFolder, read_answers
 from histeval.runs.opening import open_answers
 from histeval.runs.parts import is_corpus, open_corpus, pieces
-from histeval.runs.score import Selection, score_run
+from histeval.runs.score import score_run
+from histeval.runs.selection import Selection
 from histeval.runs.sharding import merge, shard_lines, write_lines
 from histeval.runs.summary import PieceScorer
 from histeval.tasks import get_task

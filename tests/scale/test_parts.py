@@ -19,7 +19,8 @@ from histeval.datasets.bundled import bundled
 from histeval.errors import AnswersError, HistevalError
 from histeval.runs.answers import AnswerSet
 from histeval.runs.parts import Piece, is_corpus, open_corpus, pieces, rows_of
-from histeval.runs.score import Selection, score_run
+from histeval.runs.score import score_run
+from histeval.runs.selection import Selection
 from histeval.runs.summary import PieceScorer, Units, conclude_corpus, empty
 from histeval.stats.counts import CountTable
 from histeval.stats.draws import MOST_UNITS, unit_counts

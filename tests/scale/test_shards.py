@@ -14,7 +14,8 @@ from histeval.datasets import load_dataset
 from histeval.datasets.bundled import bundled
 from histeval.errors import HistevalError, UsageError
 from histeval.runs.opening import open_answers
-from histeval.runs.score import Selection, score_paths
+from histeval.runs.score import score_paths
+from histeval.runs.selection import Selection
 from histeval.runs.sharding import merge, parse_shard, shard_lines, write_lines
 from histeval.tasks import get_task
 from scale.corpora import TASKS

@@ -10,7 +10,7 @@ from histeval.errors import UsageError
 
 if TYPE_CHECKING:
     from histeval.datasets.base import Dataset
-    from histeval.runs.score import Selection
+    from histeval.runs.selection import Selection
     from histeval.tasks.base import Task
 
 _LISTS = (".txt", ".csv", ".tsv", ".lst", ".list")
@@ -60,7 +60,7 @@ def selection(documents: str | None, where: Sequence[str], unit: str | None) -> 
 
     `documents` is a file with one id a line, or ids with commas between.
     """
-    from histeval.runs.score import Selection
+    from histeval.runs.selection import Selection
 
     names: tuple[str, ...] | None = None
     if documents is not None:

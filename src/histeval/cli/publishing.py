@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from histeval.overview.build import Input
-    from histeval.runs.score import Selection
+    from histeval.runs.selection import Selection
 
 Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
 

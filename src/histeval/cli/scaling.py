@@ -11,7 +11,8 @@ from histeval.errors import UsageError
 
 if TYPE_CHECKING:
     from histeval.runs.engine import Engine
-    from histeval.runs.score import Score, Selection
+    from histeval.runs.score import Score
+    from histeval.runs.selection import Selection
 
 EngineName = Literal["local", "ray"]
 

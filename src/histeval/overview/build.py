@@ -23,7 +23,7 @@ from histeval.overview.pages_of_doubts import write_doubts
 from histeval.overview.pages_of_runs import write_runs
 from histeval.overview.site import Site
 from histeval.overview.slugs import slug
-from histeval.runs.score import Selection, known_attribute
+from histeval.runs.selection import Selection, known_attribute
 from histeval.tasks.base import RuleValue, Task
 
 ASSETS = ("site.css", "tables.js", "document.js", "document.css")

@@ -20,7 +20,8 @@ from histeval.overview.slugs import slug
 from histeval.runs.answers import AnswerSet
 from histeval.runs.compare import pooled
 from histeval.runs.opening import open_answers
-from histeval.runs.score import Score, Scorers, Selection, attribute, score_run, summarise
+from histeval.runs.score import Score, Scorers, score_run, summarise
+from histeval.runs.selection import Selection, attribute
 from histeval.runs.signature import RESAMPLES, SEED
 from histeval.stats.counts import CountTable
 from histeval.stats.intervals import intervals_of_systems

@@ -10,7 +10,8 @@ from histeval.datasets import Dataset, load_dataset
 from histeval.errors import AnswersError, UsageError
 from histeval.runs.answers import AnswerSet, answer_from
 from histeval.runs.opening import open_answers
-from histeval.runs.score import Score, Scorers, Selection, score_run
+from histeval.runs.score import Score, Scorers, score_run
+from histeval.runs.selection import Selection
 from histeval.tasks import get_task
 from histeval.tasks.base import Answer, RuleValue
 

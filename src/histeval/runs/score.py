@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from histeval.datasets.base import Dataset, Document
-from histeval.errors import AnswersError, UsageError
+from histeval.errors import UsageError
 from histeval.runs.answers import AnswerSet
 from histeval.runs.opening import open_answers
+from histeval.runs.selection import Selection, choose, groups_of, is_listed, known_attribute, unit_of
 from histeval.runs.signature import RESAMPLES, SEED, Signature, digest_of
 from histeval.stats.counts import CountTable
 from histeval.stats.intervals import Interval
@@ -26,43 +25,6 @@ from histeval.tasks.base import Answer, DocumentScore, Protocol, Reading, RuleVa
 
 FEW_UNITS = 20
 MISSING = "missing"
-NO_VALUE = "(none)"
-"""The group of documents that do not have the attribute a breakdown is made by."""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which documents of a dataset are scored: a list of ids, and attributes with the value they must have."""
-
-    documents: tuple[str, ...] | None = None
-    where: Mapping[str, str] = field(default_factory=dict)
-    unit: str | None = None
-
-    def check(self, dataset: Dataset) -> None:
-        """Raises UsageError for an id or attribute that the dataset does not have."""
-        for name in self.documents or ():
-            if name not in dataset.documents:
-                raise UsageError(f"the dataset {dataset.name} has no document {name!r}")
-        for key in self.where:
-            known_attribute(dataset, key)
-
-    def takes(self, document: Document) -> bool:
-        """Whether a document is selected by its attributes."""
-        return all(attribute(document, key) == value for key, value in self.where.items())
-
-
-def attribute(document: Document, key: str) -> str | None:
-    """An attribute of a document; `unit` and `document` are attributes too."""
-    if key == "document":
-        return document.id
-    return document.attributes.get(key, document.unit if key == "unit" else None)
-
-
-def known_attribute(dataset: Dataset, key: str) -> None:
-    """Raises UsageError where no document has the attribute `key`."""
-    if not any(attribute(document, key) is not None for document in dataset.documents.values()):
-        names = sorted({name for document in dataset.documents.values() for name in document.attributes})
-        raise UsageError(f"the dataset {dataset.name} has no attribute {key!r}; it has {', '.join([*names, 'unit'])}")
 
 
 @dataclass(frozen=True)
@@ -292,7 +254,7 @@ def conclude(
         said.append(f"{left_out} failed answers were left out (failed_answers=left_out)")
     totals = _totals([answers.answers[key] for key in answers.answers if key[0] in readings])
     facts = {**answers.facts, "totals": totals}
-    for group, part in _groups(chosen, by):
+    for group, part in groups_of(chosen, by):
         kept = [{d.id: found[d.id] for d in part if d.id in found} for found in rows]
         yield summarise(
             answers.run, dataset, scorer, selection, part, kept, said, suspect, facts, group, with_intervals, listed
@@ -343,117 +305,12 @@ def summarise(
     )  # fmt: skip
 
 
-def is_listed(dataset: Dataset, scorer: Scorer, selection: Selection, chosen: Sequence[Document]) -> bool:
-    """Whether documents were chosen one by one: they are fewer than the rules and attributes select."""
-    whole = sum(
-        document.truth is not None and selection.takes(document) and scorer.selects(document.truth)
-        for document in dataset.documents.values()
-    )
-    return len(chosen) < whole
-
-
-def choose(
-    dataset: Dataset, answers: AnswerSet, scorer: Scorer, selection: Selection
-) -> tuple[list[Document], list[str]]:
-    """The documents a run is scored on, and notes on what is left out."""
-    asked = selection.documents if selection.documents is not None else answers.subset
-    wanted = set(asked) if asked is not None else None
-    notes: list[str] = []
-    chosen: list[Document] = []
-    without_truth = 0
-    for document in dataset.documents.values():
-        if (wanted is not None and document.id not in wanted) or not selection.takes(document):
-            continue
-        if document.truth is None:
-            without_truth += 1
-        elif scorer.selects(document.truth):
-            chosen.append(document)
-    if not chosen:
-        raise UsageError(
-            f"no document of {dataset.name} is selected, so there is nothing to score for {answers.run}"
-            + _values_there(dataset, selection)
-        )
-    if without_truth:
-        notes.append(f"{without_truth} documents without ground truth were left out")
-    ids = {document.id for document in chosen}
-    unknown = sorted({name for name, _ in answers.answers if name not in dataset.documents})
-    outside = {name for name, _ in answers.answers if name not in ids} - set(unknown)
-    if unknown and not outside and len(unknown) == len({name for name, _ in answers.answers}):
-        wanted_ids = ", ".join(repr(name[:60]) for name in list(dataset.documents)[:2])
-        raise AnswersError(
-            f"none of its {len(unknown)} answers is for a document of {dataset.name}",
-            file=answers.run,
-            item=likely(unknown[0], dataset.documents) or f"{unknown[0]!r:.80} is not a document",
-            remedy=f"The ids of the dataset look like {wanted_ids}",
-        )
-    if unknown:
-        shown = "; ".join(likely(name, dataset.documents) or repr(name[:60]) for name in unknown[:3])
-        more = " ..." if len(unknown) > 3 else ""
-        notes.append(
-            f"{len(unknown)} answers for documents that {dataset.name} does not have were left out: {shown}{more}"
-        )
-    if outside:
-        notes.append(f"{len(outside)} answers to documents outside the selection were left out")
-    return chosen, notes
-
-
-def likely(name: str, documents: Mapping[str, Document]) -> str:
-    """`'letter1' (is it letter01?)`, where an unknown id is a known one but for its spelling; else empty.
-
-    Case, blanks around it, leading zeros, a folder, a file ending, a page number and the way accents are stored are
-    spelling.
-    """
-    wanted = _spelling(name)
-    found = [known for known in documents if _spelling(known) == wanted] if wanted else []
-    if not found:
-        tail = [known for known in documents if wanted.isdigit() and _spelling(known).endswith(f" {wanted}")]
-        found = tail if len(tail) == 1 else []
-    return f"{name[:60]!r} (is it {found[0]!r}?)" if found else ""
-
-
-def _spelling(name: str) -> str:
-    base = unicodedata.normalize("NFC", name).strip().replace("\\", "/").rsplit("/", 1)[-1].casefold()
-    base = re.sub(r"\.(jpe?g|png|tiff?|webp|jp2|json|xml|txt)$", "", base)
-    base = re.sub(r"_p\d{1,4}$", "", base)
-    words = re.findall(r"\d+|[^\W\d_]+", base)
-    return " ".join(word.lstrip("0") or "0" if word.isdigit() else word for word in words)
-
-
-def _values_there(dataset: Dataset, selection: Selection) -> str:
-    """The values that the attributes asked for have, for a message."""
-    said = []
-    for key in selection.where:
-        values = sorted({attribute(document, key) or NO_VALUE for document in dataset.documents.values()})
-        said.append(f"{key} has the values {', '.join(values[:8])}{' ...' if len(values) > 8 else ''}")
-    return f"; {'; '.join(said)}" if said else ""
-
-
 def _table(
     scorer: Scorer, rows: Mapping[str, DocumentScore], by_id: Mapping[str, Document], unit: str | None
 ) -> CountTable:
     values = np.array([row.counts for row in rows.values()], dtype=np.int64)
-    units = tuple(_unit(by_id[name], unit) for name in rows)
+    units = tuple(unit_of(by_id[name], unit) for name in rows)
     return CountTable(scorer.columns, tuple(rows), units, values)
-
-
-def _unit(document: Document, unit: str | None) -> str:
-    if unit is None:
-        return document.unit
-    value = attribute(document, unit)
-    if value is None:
-        raise UsageError(f"the document {document.id!r} has no attribute {unit!r} to be its sampling unit")
-    return value
-
-
-def _groups(documents: Sequence[Document], by: str | None) -> Iterator[tuple[dict[str, str], list[Document]]]:
-    if by is None:
-        yield {}, list(documents)
-        return
-    groups: dict[str, list[Document]] = {}
-    for document in documents:
-        groups.setdefault(attribute(document, by) or NO_VALUE, []).append(document)
-    for value, part in groups.items():
-        yield {by: value}, part
 
 
 def _suspect(scorer: Scorer, chosen: Sequence[Document], answers: AnswerSet, readings: Mapping[str, Any]) -> str | None:

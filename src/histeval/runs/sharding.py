@@ -27,19 +27,8 @@ from histeval.entities.spans import Entry, Span
 from histeval.errors import AnswersError, HistevalError, UsageError
 from histeval.runs.answers import AnswerSet
 from histeval.runs.parts import Corpus
-from histeval.runs.score import (
-    MISSING,
-    Outcome,
-    Outcomes,
-    Score,
-    Scorers,
-    Selection,
-    choose,
-    conclude,
-    is_listed,
-    known_attribute,
-    score_pairs,
-)
+from histeval.runs.score import MISSING, Outcome, Outcomes, Score, Scorers, conclude, score_pairs
+from histeval.runs.selection import Selection, choose, is_listed, known_attribute
 from histeval.runs.summary import Said, Summary, Units, conclude_corpus, empty
 from histeval.runs.suspect import Evidence, Sampled
 from histeval.tasks.base import Answer, DocumentScore, Reading, RuleValue, Scorer, Task

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from histeval.datasets.fingerprint import fingerprint
 from histeval.errors import AnswersError, UsageError
 from histeval.runs.parts import Corpus, Piece
-from histeval.runs.score import FEW_UNITS, Score, Selection, attribute
+from histeval.runs.score import FEW_UNITS, Score
+from histeval.runs.selection import Selection, attribute
 from histeval.runs.signature import RESAMPLES, SEED, Signature
 from histeval.runs.suspect import Evidence, evidence, why_not_ranked
 from histeval.stats.counts import CountTable
