@@ -357,6 +357,20 @@ def test_optional_fields_have_counts_of_their_own() -> None:
     ]
 
 
+def test_a_field_of_few_letters_is_named_since_resamples_lack_it() -> None:
+    one = scorer("documented")
+    places = {field.name: 3 * number for number, field in enumerate(one.fields)}
+    counts = np.zeros((20, len(one.columns)), dtype=np.int64)
+    counts[:, places["send_date"]] = counts[:, places["sender_persons"]] = 1
+    assert one.report_of_counts(counts) == []  # what never occurs is in no resample and in no letter
+    counts[:5, places["receiver_persons"] + 2] = 1
+    assert one.report_of_counts(counts) == []
+    counts[2:5] = 0
+    (line,) = one.report_of_counts(counts)
+    assert line.startswith("receiver_persons occurs in 2 of 20 letters")
+    assert scorer("documented", {"zero_division": "missing"}).report_of_counts(counts) == []
+
+
 def test_a_scorer_travels() -> None:
     one = scorer("corrected")
     again = pickle.loads(pickle.dumps(one))

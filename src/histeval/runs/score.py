@@ -296,6 +296,7 @@ def summarise(
     subset = digest_of(document.id for document in documents) if listed else ""
     signature = Signature(scorer.protocol, dataset, len(tables[0]), unit, where, RESAMPLES, SEED, len(rows), subset)
     said = [*notes, *scorer.report([by_id[name].truth for name in rows[0]], list(rows[0].items()))]
+    said += scorer.report_of_counts(tables[0].values)
     units = len(set(tables[0].units))
     if units < FEW_UNITS:
         said.append(f"only {units} sampling units ({unit}): intervals and tests are rough below {FEW_UNITS}")

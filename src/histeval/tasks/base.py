@@ -194,6 +194,10 @@ class Scorer(ABC):
         """What the numbers hide, one sentence each."""
         return []
 
+    def report_of_counts(self, counts: NDArray[np.int64]) -> list[str]:
+        """What the counts of all documents, shape (documents, columns), say about the numbers made from them."""
+        return []
+
 
 def check_rounding(digits: RuleValue) -> None:
     """Raises UsageError where `digits` is no whole number from 0 to 10, nor None."""
