@@ -8,14 +8,19 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from histeval.datasets import load_dataset
+from histeval.overview.build import Input
 from histeval.overview.slugs import slug
 from histeval.runs.compare import compare_scores
 from histeval.runs.score import Score, score_paths
-from overview_sites import PROTOCOLS, TASKS, MadeSite, table_rows, words
+from histeval.tasks import get_task
+from overview_sites import PROTOCOLS, TASKS, MadeSite, make_site, table_rows, words
+from samples import write_answers, write_letters
 
 NUMBER = re.compile(r"^(–|\d+\.\d{3})")
 INTERVAL = re.compile(r"\[(?:(\d\.\d{3}), (\d\.\d{3})|–)\]")
@@ -223,16 +228,17 @@ def test_the_signature_stands_under_the_table(demo_site: MadeSite, scored: Score
     assert f"|{protocol}|" in shown[0]
 
 
-def exported(site: MadeSite, task: str, ending: str) -> str:
-    return (site.out / site.folder(task) / "exports" / f"leaderboard.{ending}").read_bytes().decode("utf-8")
+def exported(site: MadeSite, task: str, ending: str, protocol: str = "documented") -> str:
+    name = "leaderboard" if protocol == "documented" else f"leaderboard-{protocol}"
+    return (site.out / site.folder(task) / "exports" / f"{name}.{ending}").read_bytes().decode("utf-8")
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_exports_for_machines_hold_the_scores(demo_site: MadeSite, scored: Scored, task: str) -> None:
-    found = scored[task, "documented"]
-    data = json.loads(exported(demo_site, task, "json"))
-    table = list(csv.DictReader(io.StringIO(exported(demo_site, task, "csv"), newline="")))
-    order = [run_of(row) for row in table_rows(boards(demo_site, task, "documented")["main"])[1]]
+@pytest.mark.parametrize(("task", "protocol"), CASES)
+def test_exports_for_machines_hold_the_scores(demo_site: MadeSite, scored: Scored, task: str, protocol: str) -> None:
+    found = scored[task, protocol]
+    data = json.loads(exported(demo_site, task, "json", protocol))
+    table = list(csv.DictReader(io.StringIO(exported(demo_site, task, "csv", protocol), newline="")))
+    order = [run_of(row) for row in table_rows(boards(demo_site, task, protocol)["main"])[1]]
     assert [slug(system["run"]) for system in data["systems"]] == order
     assert [slug(row["run"]) for row in table] == order
     together = [found[run] for run in order]
@@ -257,13 +263,13 @@ def test_exports_for_machines_hold_the_scores(demo_site: MadeSite, scored: Score
     assert data["signature"] == str(together[0].signature)
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_exports_for_papers_hold_the_scores(demo_site: MadeSite, scored: Scored, task: str) -> None:
-    found = scored[task, "documented"]
-    order = [run_of(row) for row in table_rows(boards(demo_site, task, "documented")["main"])[1]]
-    systems = json.loads(exported(demo_site, task, "json"))["systems"]
-    markdown = [line for line in exported(demo_site, task, "md").splitlines() if line.startswith("| ")][2:]
-    latex = [line for line in exported(demo_site, task, "tex").splitlines() if line.endswith(r"\\")][1:]
+@pytest.mark.parametrize(("task", "protocol"), CASES)
+def test_exports_for_papers_hold_the_scores(demo_site: MadeSite, scored: Scored, task: str, protocol: str) -> None:
+    found = scored[task, protocol]
+    order = [run_of(row) for row in table_rows(boards(demo_site, task, protocol)["main"])[1]]
+    systems = json.loads(exported(demo_site, task, "json", protocol))["systems"]
+    markdown = [line for line in exported(demo_site, task, "md", protocol).splitlines() if line.startswith("| ")][2:]
+    latex = [line for line in exported(demo_site, task, "tex", protocol).splitlines() if line.endswith(r"\\")][1:]
     assert len(markdown) == len(latex) == len(order)
     for run, system, line, row in zip(order, systems, markdown, latex, strict=True):
         score = found[run]
@@ -295,3 +301,16 @@ def test_the_methods_sentence_says_how_it_was_made(demo_site: MadeSite, scored: 
     assert "6 systems" in methods
     assert "5 comparisons" in methods
     assert words(demo_site.pages[demo_site.leaderboard(task)]).count(" ".join(methods.split())) == 1
+
+
+def test_columns_in_which_no_run_says_anything_are_left_out(tmp_path: Path, demo_site: MadeSite) -> None:
+    full, _ = table_rows(boards(demo_site, "letters", "documented")["main"])
+    assert {"Cost", "s / document", "Model dated"} <= set(full)
+    truth = write_letters(tmp_path / "data")
+    file = write_answers(tmp_path / "one.jsonl")
+    built = make_site(tmp_path / "site", Input(get_task("letters"), load_dataset("letters", truth), [file]))
+    titles, rows = table_rows(boards(built, "letters", "documented")["main"])
+    assert not {"Cost", "s / document", "Model dated"} & set(titles)
+    assert "Run on" in titles
+    assert [len(row) for row in rows] == [len(titles)]
+    assert "The answers carry no costs." in words(built.pages[built.leaderboard("letters")])

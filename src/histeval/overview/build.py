@@ -14,7 +14,7 @@ from histeval.overview import leaderboard as board_pages
 from histeval.overview.breakdown import Breakdowns, attribute_board
 from histeval.overview.cells import pretty
 from histeval.overview.collect import Collected, Tell, attributes, collect
-from histeval.overview.exports import exports, methods
+from histeval.overview.exports import ENDINGS, exports, methods
 from histeval.overview.figures import FigureView, write_figures
 from histeval.overview.frame import Place, Ways, digest_of_score, page_of, ways_of
 from histeval.overview.page import Crumb, Page, clean, footer, render
@@ -119,10 +119,10 @@ def _dataset(site: Site, place: Place, collected: Collected, by: Sequence[str] |
     views = _views(site, place, collected, ways, broken)
     for name in collected.protocols:
         _leaderboard(site, place, collected, name, ways, figures, views, found)
-    main = collected.main
-    if main is not None:
-        for file, text in exports(main).items():
-            site.write(f"{place.folder}exports/{file}", text)
+    for name in collected.protocols:
+        if collected.boards[name]:
+            for ending, text in exports(collected.boards[name][0]).items():
+                site.write(place.folder + export_file(collected, name, ending), text)
 
 
 def _views(site: Site, place: Place, collected: Collected, ways: Ways, broken: Breakdowns) -> list[Crumb]:
@@ -202,17 +202,15 @@ def _leaderboard(
         apart_columns=_apart_columns(collected, name),
         facts=board_pages.facts_of(collected),
         methods=methods(main) if main else "",
-        exports=[
-            Crumb(e.rsplit(".", 1)[-1].upper(), f"exports/leaderboard.{e.rsplit('.', 1)[-1]}")
-            for e in _exported(name, collected)
-        ],
+        exports=[Crumb(ending.upper(), export_file(collected, name, ending)) for ending in ENDINGS],
         notes=notes,
     )
     site.write(place.folder + file, text)
 
 
-def _exported(name: str, collected: Collected) -> tuple[str, ...]:
-    return ("csv", "md", "tex", "json") if name == collected.protocol else ()
+def export_file(collected: Collected, name: str, ending: str) -> str:
+    """The leaderboard under a protocol as a file for papers."""
+    return f"exports/leaderboard{'' if name == collected.protocol else f'-{name}'}.{ending}"
 
 
 def _caption(board: Any) -> str:

@@ -13,7 +13,7 @@ from histeval.overview.cells import pretty
 from histeval.overview.collect import Board, Standing
 from histeval.overview.page import clean
 
-NAMES = ("leaderboard.csv", "leaderboard.md", "leaderboard.tex", "leaderboard.json")
+ENDINGS = ("csv", "md", "tex", "json")
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -72,13 +72,13 @@ def _csv_value(value: Any) -> Any:
 
 
 def exports(board: Board) -> dict[str, str]:
-    """The four files by name."""
+    """The four files by ending."""
     rows = rows_of(board)
     return {
-        "leaderboard.csv": csv_text(rows, list(rows[0])),
-        "leaderboard.md": markdown(board),
-        "leaderboard.tex": latex(board),
-        "leaderboard.json": json.dumps(
+        "csv": csv_text(rows, list(rows[0])),
+        "md": markdown(board),
+        "tex": latex(board),
+        "json": json.dumps(
             {"methods": methods(board), "signature": str(board.first.signature), "systems": rows},
             ensure_ascii=True, allow_nan=False, indent=1,
         ) + "\n",

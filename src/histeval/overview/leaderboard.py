@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from histeval.overview.cells import (
@@ -89,6 +89,22 @@ def columns_of(board: Board) -> tuple[str, ...]:
     return ("Rank", "System", *names, "#Documents", "#Failed", "#Cost", "#s / document", "Run on", "Model dated")
 
 
+MAY_BE_EMPTY = ("#Cost", "#s / document", "Model dated")
+"""Columns that are left out where no run has anything to say there; the answer in short says so of costs."""
+
+
+def without_empty(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]]
+) -> tuple[tuple[str, ...], list[Sequence[Cell]]]:
+    """Columns and rows without the columns of `MAY_BE_EMPTY` in which every cell is empty."""
+    kept = [
+        place
+        for place, column in enumerate(columns)
+        if column not in MAY_BE_EMPTY or any(row[place].value is not None for row in rows)
+    ]
+    return tuple(columns[place] for place in kept), [[row[place] for place in kept] for row in rows]
+
+
 def board_view(collected: Collected, board: Board, hrefs: Mapping[str, str], title: str, text: str) -> BoardView:
     """A board with its rows, the best first."""
     low, high = axis_of(board)
@@ -111,8 +127,10 @@ def board_view(collected: Collected, board: Board, hrefs: Mapping[str, str], tit
                 late=is_late(collected, standing.run),
             )
         )
+    columns, cells_of = without_empty(columns_of(board), [row.cells for row in rows])
+    rows = [replace(row, cells=cells) for row, cells in zip(rows, cells_of, strict=True)]
     return BoardView(
-        title, text, columns_of(board), rows, clean(board.first.signature), (f"{low:g}", f"{high:g}"), board.metric.name
+        title, text, columns, rows, clean(board.first.signature), (f"{low:g}", f"{high:g}"), board.metric.name
     )
 
 
@@ -129,8 +147,8 @@ def run_cells(collected: Collected, run: Run, score: Score, hrefs: Mapping[str, 
         count_cell(score.failed),
         money_cell(totals.get("cost")),
         plain_cell(per_document, 1),
-        text_cell(run.date or "–", value=run.date or None),
-        text_cell(run.model_date or "–", value=run.model_date or None),
+        text_cell(run.date) if run.date else Cell("–"),
+        text_cell(run.model_date) if run.model_date else Cell("–"),
     ]
 
 
