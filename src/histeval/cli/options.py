@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
 
 from histeval.errors import UsageError
 
@@ -15,7 +18,55 @@ if TYPE_CHECKING:
 
 _LISTS = (".txt", ".csv", ".tsv", ".lst", ".list")
 """Endings by which a word is a file, not the id of a document."""
+ProtocolName = Literal["documented", "published", "corrected"]
+Text = Literal["reference", "ocr"]
 Split = Literal["train", "dev", "test", "all"]
+Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
+"""An option that can be repeated."""
+
+
+def _help(text: str) -> Parameter:
+    return Parameter(help=text)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ScoringOptions:
+    """Under which rules answers are scored, and on which documents: options of `score`, `compare` and `overview`."""
+
+    protocol: Annotated[ProtocolName, _help("The named set of scoring rules.")] = "documented"
+    set_: Annotated[
+        Names,
+        Parameter(name="--set", help="Override one rule, as RULE=VALUE; it shows in the signature. Can be repeated."),
+    ] = None
+    where: Annotated[Names, _help("Only documents with this attribute, as KEY=VALUE. Can be repeated.")] = None
+    documents: Annotated[str | None, _help("Only these: a file with one id a line, or ids with commas between.")] = None
+    unit: Annotated[
+        str | None,
+        _help("What is resampled and swapped: an attribute such as book, or document. The dataset names its own."),
+    ] = None
+    text: Annotated[Text | None, _help("directories: the text that was read.")] = None
+    split: Annotated[Split | None, _help("directories: the part that is scored (default test).")] = None
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """The overridden rules; raises UsageError for a word that is no RULE=VALUE."""
+        return pairs(self.set_ or (), "--set")
+
+    @property
+    def selection(self) -> Selection:
+        """The documents that --documents, --where and --unit choose."""
+        from histeval.runs.selection import Selection
+
+        names: tuple[str, ...] | None = None
+        if self.documents is not None:
+            names = tuple(document_list(self.documents))
+            if not names:
+                raise UsageError("--documents names no document")
+        return Selection(names, pairs(self.where or (), "--where"), self.unit)
+
+
+DEFAULTS = ScoringOptions()
 
 
 def pairs(words: Sequence[str], option: str) -> dict[str, str]:
@@ -53,21 +104,6 @@ def open_dataset(task: str, path: Path, text: str | None = None, split: str | No
     if options and found.name != "directories":
         raise UsageError(f"--{next(iter(options))} belongs to the task directories, not to {found.name}")
     return found, load_dataset(found.name, path, **options)
-
-
-def selection(documents: str | None, where: Sequence[str], unit: str | None) -> Selection:
-    """The documents that --documents, --where and --unit choose.
-
-    `documents` is a file with one id a line, or ids with commas between.
-    """
-    from histeval.runs.selection import Selection
-
-    names: tuple[str, ...] | None = None
-    if documents is not None:
-        names = tuple(document_list(documents))
-        if not names:
-            raise UsageError("--documents names no document")
-    return Selection(names, pairs(where, "--where"), unit)
 
 
 def document_list(text: str) -> list[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+from histeval.cli.options import DEFAULTS, Names, ScoringOptions
 
 if TYPE_CHECKING:
     from histeval.overview.build import Input
     from histeval.runs.selection import Selection
-
-Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
 
 
 def overview(
@@ -19,19 +19,13 @@ def overview(
     /,
     *,
     out: Path = Path("overview"),
-    protocol: Literal["documented", "published", "corrected"] = "documented",
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative=(), consume_multiple=False)] = None,
+    options: ScoringOptions = DEFAULTS,
     by: Names = None,
-    where: Names = None,
-    documents: str | None = None,
-    unit: str | None = None,
-    text: Literal["reference", "ocr"] | None = None,
-    split: Literal["train", "dev", "test", "all"] | None = None,
     title: str = "",
 ) -> None:
     """Build static pages of datasets and their runs: leaderboard, runs, documents, doubts; for any browser or server.
 
-    The same command again makes only what changed.
+    The same command again makes only what changed. Pages open with the protocol given; the others are one click away.
 
     Parameters
     ----------
@@ -40,33 +34,18 @@ def overview(
         run folders. Without =ANSWERS: runs/DATASET. TASK:DATASET names the task where the folder does not say it.
     out
         The folder of the pages.
-    protocol
-        The rules that pages open with; the other protocols are one click away.
-    set_
-        Override one rule, as RULE=VALUE; it shows in the signature. Can be repeated.
     by
         Break scores down by this attribute of the documents (default: all with two to twelve values). Can be repeated.
-    where
-        Only documents with this attribute, as KEY=VALUE. Can be repeated.
-    documents
-        Only these: a file with one id a line, or ids with commas between.
-    unit
-        What is resampled for intervals: an attribute such as book, or document. The dataset names its own.
-    text
-        directories: the text that was read.
-    split
-        directories: the part that is shown (default test).
     title
         What the first page is called where several datasets are given.
     """
     from histeval.cli import show
-    from histeval.cli.options import pairs, selection
     from histeval.overview.build import overview as build
 
-    rules, chosen = pairs(set_ or (), "--set"), selection(documents, where or (), unit)
-    inputs = [_input(words, chosen, text, split) for words in datasets]
+    chosen = options.selection
+    inputs = [_input(words, chosen, options.text, options.split) for words in datasets]
     with show.progress("overview") as tell:
-        built = build(inputs, out, protocol=protocol, rules=dict(rules), by=by, title=title, tell=tell)
+        built = build(inputs, out, protocol=options.protocol, rules=options.rules, by=by, title=title, tell=tell)
     terminal = show.console()
     changed = f"{len(built.written)} files written, {len(built.kept)} were up to date, {len(built.removed)} removed"
     terminal.print(f"{show.plain(str(built.index))}: {changed}", soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
+from histeval.cli.options import DEFAULTS, Names, ScoringOptions
 
 
 def score(
@@ -17,14 +17,8 @@ def score(
     answers: list[Path],
     /,
     *,
-    protocol: Literal["documented", "published", "corrected"] = "documented",
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative=(), consume_multiple=False)] = None,
+    options: ScoringOptions = DEFAULTS,
     by: str | None = None,
-    where: Names = None,
-    documents: str | None = None,
-    unit: str | None = None,
-    text: Literal["reference", "ocr"] | None = None,
-    split: Literal["train", "dev", "test", "all"] | None = None,
     metrics: Names = None,
     per_document: Annotated[bool, Parameter(negative=())] = False,
     format: Literal["table", "json", "csv", "parquet"] = "table",
@@ -44,22 +38,8 @@ def score(
         The folder of the dataset.
     answers
         Run folders, published results folders, .jsonl files of answers or of many recorded runs, .conll or .tsv.
-    protocol
-        The named set of scoring rules.
-    set_
-        Override one rule, as RULE=VALUE; it shows in the signature. Can be repeated.
     by
         One line for each value of this attribute of the documents (signed, book, language ...).
-    where
-        Only documents with this attribute, as KEY=VALUE. Can be repeated.
-    documents
-        Only these: a file with one id a line, or ids with commas between.
-    unit
-        What is resampled for intervals: an attribute such as book, or document. The dataset names its own.
-    text
-        directories: the text that was read.
-    split
-        directories: the part that is scored (default test).
     metrics
         Show these metrics in the table instead of the headline ones. Can be repeated.
     per_document
@@ -78,7 +58,7 @@ def score(
         The file of a shard.
     """
     from histeval.cli import scaling, show
-    from histeval.cli.options import open_dataset, pairs, selection
+    from histeval.cli.options import open_dataset
     from histeval.cli.score_tables import show_scores
     from histeval.errors import UsageError
     from histeval.runs.parts import is_corpus
@@ -86,13 +66,13 @@ def score(
 
     if per_document and format != "json":
         raise UsageError("--per-document needs --format json")
-    rules, chosen = pairs(set_ or (), "--set"), selection(documents, where or (), unit)
+    rules, chosen = options.rules, options.selection
     spread = any(option is not None for option in (engine, address, workers, shard, out)) or any(
         map(is_corpus, answers)
     )
     notes: tuple[str, ...] = ()
     if spread:
-        asked = scaling.Asked(task, dataset, answers, protocol, rules, chosen, by, text, split)
+        asked = scaling.Asked(task, dataset, answers, options.protocol, rules, chosen, by, options.text, options.split)
         if per_document and any(map(is_corpus, answers)):
             raise UsageError("--per-document is for ordinary datasets: of a corpus in parts only sums are kept")
         with show.progress("scoring") as tell, scaling.engine_of(engine, workers, address, tell) as machines:
@@ -101,9 +81,9 @@ def score(
                 return
             scores = iter(list(scaling.scores(asked, machines)))
     else:
-        found, data = open_dataset(task, dataset, text, split)
+        found, data = open_dataset(task, dataset, options.text, options.split)
         notes = data.notes
-        scores = score_paths(found, data, answers, protocol, rules, chosen, by)
+        scores = score_paths(found, data, answers, options.protocol, rules, chosen, by)
     if format == "json":
         for result in scores:
             show.print_json(result.as_json(per_document))
@@ -130,13 +110,7 @@ def compare(
     *,
     baseline: str | None = None,
     all_pairs: Annotated[bool, Parameter(negative=())] = False,
-    protocol: Literal["documented", "published", "corrected"] = "documented",
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative=(), consume_multiple=False)] = None,
-    where: Names = None,
-    documents: str | None = None,
-    unit: str | None = None,
-    text: Literal["reference", "ocr"] | None = None,
-    split: Literal["train", "dev", "test", "all"] | None = None,
+    options: ScoringOptions = DEFAULTS,
     metrics: Names = None,
     format: Literal["table", "json", "csv"] = "table",
 ) -> None:
@@ -156,34 +130,19 @@ def compare(
         The run all others are compared with: its name as given, or its run_id (default: the first).
     all_pairs
         Compare every pair instead, with rank intervals.
-    protocol
-        The named set of scoring rules.
-    set_
-        Override one rule, as RULE=VALUE. Can be repeated.
-    where
-        Only documents with this attribute, as KEY=VALUE. Can be repeated.
-    documents
-        Only these: a file with one id a line, or ids with commas between.
-    unit
-        What is swapped and resampled: an attribute such as book, or document. The dataset names its own.
-    text
-        directories: the text that was read.
-    split
-        directories: the part that is scored (default test).
     metrics
         Compare by these metrics (default: the headline ones). Can be repeated.
     format
         A table for people; JSON Lines or CSV for programs.
     """
     from histeval.cli import show
-    from histeval.cli.options import open_dataset, pairs, selection
+    from histeval.cli.options import open_dataset
     from histeval.cli.score_tables import show_comparison
     from histeval.runs.compare import PAIR_COLUMNS, compare_scores
     from histeval.runs.score import score_paths
 
-    found, data = open_dataset(task, dataset, text, split)
-    chosen = selection(documents, where or (), unit)
-    scores = list(score_paths(found, data, answers, protocol, pairs(set_ or (), "--set"), chosen))
+    found, data = open_dataset(task, dataset, options.text, options.split)
+    scores = list(score_paths(found, data, answers, options.protocol, options.rules, options.selection))
     result = compare_scores(scores, baseline=baseline, all_pairs=all_pairs, metrics=_chosen(metrics))
     if format == "json":
         for pair in result.pairs:
