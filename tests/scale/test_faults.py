@@ -7,6 +7,8 @@ import json
 import os
 import random
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -157,3 +159,29 @@ def test_killed_while_writing_the_site(tmp_path: Path) -> None:
     files = {path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*.html")}
     assert files
     assert {path.relative_to(tmp_path / "site") for path in (tmp_path / "site").rglob("*.html")} == files
+
+
+def test_a_client_that_goes_away_is_no_fault(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A browser that is closed, a run that is stopped: the server of the pages or of recorded answers says nothing."""
+    from histeval.datasets import load_dataset
+    from histeval.overview.view import serve
+    from histeval.runs.opening import open_answers
+    from histeval.systems.replay import ReplayServer
+
+    (tmp_path / "index.html").write_text("x" * 50_000_000)
+    dataset = load_dataset("letters", bundled("letters"))
+    answers = {name: one for (name, _), one in open_answers(bundled("letters/careful"), dataset)[0].answers.items()}
+    for server in (serve(tmp_path), ReplayServer(dataset, answers)):
+        with server as running:
+            port = int(running.url.split(":")[2].split("/")[0])
+            for request in (
+                b"GET / HTTP/1.0\r\n\r\n",
+                b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 99\r\n\r\n",
+            ):
+                with socket.create_connection(("127.0.0.1", port)) as client:
+                    client.sendall(request)
+                    time.sleep(0.1)
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # gone at once
+            time.sleep(0.3)
+    said = capfd.readouterr()
+    assert "Traceback" not in said.err + said.out

@@ -135,6 +135,8 @@ def _archive(path: Path, heads: _Heads) -> Iterator[Source]:
         parts = member.filename.split("/")
         if any(part.startswith(".") or part.casefold() in _IGNORED or part in _IGNORED for part in parts):
             continue
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise DatasetError("is a link", file=place, remedy="Unpack it and import the folder")
         if member.flag_bits & 1:
             raise DatasetError("is encrypted", file=place, remedy="Unpack it and import the folder")
         if member.file_size > max(_SMALL, RATIO * member.compress_size) or member.file_size > TEXT_LIMIT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,6 +69,15 @@ class Serving:
             self.thread.join(0.5)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that went away in the middle of an answer."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def serve(folder: Path | str, port: int = 0) -> Iterator[Serving]:
     """Serves the overview in `folder` on 127.0.0.1 while the context lasts; port 0 takes a free one.
@@ -84,10 +94,9 @@ def serve(folder: Path | str, port: int = 0) -> Iterator[Serving]:
         return _Pages(*args, directory=str(root), **named)
 
     try:
-        server = ThreadingHTTPServer((HOST, port), pages)
+        server = _Server((HOST, port), pages)
     except OSError as fault:
         raise UsageError(f"port {port} cannot be used: {fault.strerror or fault}; leave --port out") from fault
-    server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
