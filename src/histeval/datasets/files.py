@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -310,6 +311,18 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as fault:
         raise OutputError(f"the folder {shown(path)} could not be made: {reason(fault)}") from None
+
+
+def check_writable(path: Path) -> None:
+    """Raises OutputError where nothing can be written at `path`, which need not be there: asked before long work."""
+    place = path
+    try:
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(bytes(4096))  # on a full disk an empty file can often still be made
+    except (OSError, ValueError) as fault:
+        raise OutputError(f"{shown(path)} could not be written: {reason(fault)}") from None
 
 
 def list_folder(path: Path, *, error: type[InputError] = DatasetError) -> Sequence[str]:

@@ -238,7 +238,8 @@ class RunFolder:
                     self.description = {"format": FORMAT, **self._clean(description), "start": now(), "end": None}
                 self._read()
                 self.save()
-                self._stream = (self.path / ANSWERS).open("ab")
+                # no buffer: what a full disk refused must not be written after all when the file is closed
+                self._stream = (self.path / ANSWERS).open("ab", buffering=0)
                 _sync_folder(self.path)
             except BaseException:
                 self.close()
@@ -313,8 +314,9 @@ class RunFolder:
             encoded.append(_encode({**head, "time": now(), **body}))
         start = self._stream.seek(0, os.SEEK_END)
         try:
-            self._stream.write(b"".join(encoded))
-            self._stream.flush()
+            left = memoryview(b"".join(encoded))
+            while left:
+                left = left[self._stream.write(left) :]
             os.fsync(self._stream.fileno())
         except OSError as fault:
             with suppress(OSError):

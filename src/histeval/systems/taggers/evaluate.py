@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from histeval.datasets import Dataset, load_dataset
-from histeval.errors import OutputError, UsageError
+from histeval.datasets.files import atomic_write, check_writable, make_folder
+from histeval.errors import UsageError
 from histeval.runs.library import score
 from histeval.runs.score import Score
 from histeval.systems.taggers.examples import by_attribute
@@ -60,6 +61,8 @@ def evaluate(
     that take part, so that a test part can stay unseen. With `out` the answers are written there, one file a text.
     `options` are those of `train`. Raises UsageError where there are fewer than two groups.
     """
+    if out:
+        check_writable(Path(out))
     datasets = [select_splits(load_dataset("directories", path, text=name, split="all"), split) for name in text]
     parts = fold_groups(by_attribute(datasets[0], leave_out), folds)
     pooled: list[Records] = [{} for _ in datasets]
@@ -153,11 +156,7 @@ def tag_documents(tagger: Tagger, dataset: Dataset, ids: Sequence[str]) -> Recor
 
 def write_answers(path: Path, records: Mapping[str, Any]) -> Path:
     """Records as a file of answers that `histeval score` reads."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            for key, record in records.items():
-                file.write(json.dumps({"document": key, "record": record}, ensure_ascii=False) + "\n")
-    except OSError as fault:
-        raise OutputError(f"the answers could not be written to {path}: {fault.strerror or fault}") from None
+    make_folder(path.parent)
+    lines = (json.dumps({"document": key, "record": record}, ensure_ascii=False) for key, record in records.items())
+    atomic_write(path, "".join(f"{line}\n" for line in lines))
     return path

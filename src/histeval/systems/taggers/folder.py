@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from histeval.datasets.files import read_bytes, read_json
+from histeval.datasets.files import check_writable, read_bytes, read_json
 from histeval.entities.grammar import Grammar
 from histeval.errors import ModelError, OutputError, UsageError
 from histeval.tasks.description import EntityType
@@ -28,9 +28,11 @@ _AGAIN = "Train it again"
 
 
 def check_free(out: Path) -> None:
-    """Raise UsageError where something stands at `out` already, so that a long fit is not lost at its end."""
+    """Raise UsageError where something stands at `out` already, OutputError where nothing can be written there, so that
+    a long fit is not lost at its end."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} exists already; choose another --out or remove it")
+    check_writable(out.parent)
 
 
 def write_model(out: Path, settings: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
