@@ -119,7 +119,7 @@ def open_page(browser: Any, file: Path, fragment: str = "") -> tuple[Any, list[s
 
     page.on("dialog", refuse)
     page.goto(file.resolve().as_uri() + fragment)
-    page.wait_for_function("document.querySelector('#answer').childElementCount > 0")
+    page.locator("#answer > *").first.wait_for(state="attached")
     return page, said
 
 

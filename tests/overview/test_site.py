@@ -355,8 +355,7 @@ def test_pages_are_made_to_be_read_by_all(demo_site: MadeSite) -> None:
             assert image.get("alt") is not None, path
         identifiers = [element.get("id") for element in tree.xpath("//*[@id]")]
         assert len(identifiers) == len(set(identifiers)), path
-    # boards of several protocols may share a title, pages of documents and runs may not
-    assert len(titles) >= len(demo_site.pages) - 6
+    assert len(titles) == len(demo_site.pages)
 
 
 def test_no_page_holds_what_its_policy_would_refuse(demo_site: MadeSite) -> None:

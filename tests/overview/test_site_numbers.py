@@ -18,6 +18,8 @@ from histeval.overview.slugs import slug
 from histeval.runs.score import Score, score_paths
 from overview_sites import PROTOCOLS, TASKS, MadeSite, table_rows, words
 
+CASES = [(task, protocol) for task in TASKS for protocol in PROTOCOLS]
+DOCUMENTS = "documents.html"
 Scored = Mapping[tuple[str, str], Mapping[str, Score]]
 INTERVAL = re.compile(r"\[(?:(-?\d\.\d{3}), (\d\.\d{3})|–)\]")
 
@@ -149,7 +151,10 @@ def numbers_by_hand(score: Score, document: str) -> tuple[float | None, list[flo
     task = score.scorer.task.name
     if task == "manuscripts":
         fuzzy = [field["fuzzy"] for field in row.fields.values() if field["fuzzy"] is not None]
-        return (sum(fuzzy) / len(fuzzy) if fuzzy else None), [sum(field["edits"] for field in row.fields.values())]
+        mean = sum(fuzzy) / len(fuzzy) if fuzzy else None
+        if mean is not None and score.scorer.protocol.name == "published":  # which rounds pages on the way
+            mean = round(mean, 3)
+        return mean, [sum(field["edits"] for field in row.fields.values())]
     if task == "letters":
         fields = [row.fields[name] for name in ("send_date", "sender_persons", "receiver_persons")]
         tp, fp, fn = (sum(field[kind] for field in fields) for kind in ("tp", "fp", "fn"))
@@ -200,16 +205,32 @@ def test_documents_on_the_page_of_a_run_and_runs_on_the_page_of_a_document(
             assert [shown_number(row[titles.index(part)]) for part in parts] == counts, (name, document)
 
 
-def ranked(task: str, found: Mapping[str, Score]) -> list[Score]:
+def ranked(found: Mapping[str, Score]) -> list[Score]:
     """The runs that stand on a board: all of the test sites but one."""
     return [score for name, score in found.items() if name != "older-truth"]
+
+
+APART = ("older-truth", "subset", slug("T07"))
+"""Runs of the test sites that do not stand on the main board."""
+
+
+def on_main_board(found: Mapping[str, Score]) -> list[Score]:
+    return [score for name, score in found.items() if name not in APART]
+
+
+def mean_by_hand(found: Mapping[str, Score], document: str) -> float | None:
+    """The mean of a document over the systems of the main board."""
+    values = [numbers_by_hand(score, document)[0] for score in on_main_board(found)]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_list_of_documents(demo_site: MadeSite, scored: Scored, task: str) -> None:
     tree = demo_site.pages[f"{demo_site.folder(task)}documents.html"]
     titles, rows = table_rows(tree.xpath("//main//table")[0])
-    together = ranked(task, scored[task, "documented"])
+    together = on_main_board(scored[task, "documented"])
+    assert len(together) == 6
     means = []
     for place, row in enumerate(rows, start=1):
         document = words(row[0])
@@ -228,18 +249,51 @@ def test_the_list_of_documents(demo_site: MadeSite, scored: Scored, task: str) -
     assert len(rows) == len(next(iter(scored[task, "documented"].values())).rows[0])
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_views_by_attribute(demo_site: MadeSite, task: str) -> None:
+@pytest.mark.parametrize(("task", "protocol"), CASES)
+def test_hard_documents_are_as_hard_on_every_page(
+    demo_site: MadeSite, scored: Scored, task: str, protocol: str
+) -> None:
+    """The list, the line below the plots, the heat map and the text that stands for it say one mean of a document."""
+    found = scored[task, protocol]
+    names = list(next(iter(found.values())).rows[0])
+    means = {name: mean for name in names if (mean := mean_by_hand(found, name)) is not None}
+    hardest = sorted(means.values())
+    page = demo_site.pages[demo_site.leaderboard(task, protocol)]
+    (line,) = [one for one in page.iter("p") if words(one).startswith("The hardest documents:")]
+    shown = [(words(link), float(words(link.getnext()))) for link in line.iter("a") if link.get("href") != DOCUMENTS]
+    assert [value for _, value in shown] == pytest.approx(hardest[: len(shown)], abs=5e-4)
+    assert len(shown) == min(8, len(means))
+    assert all(close(value, means[name]) for name, value in shown)
+    (alt,) = [image.get("alt") for image in page.iter("img") if "heatmap" in image.get("src")]
+    said = re.findall(r"([^,:.]+) \((\d\.\d{3})\)", alt.split("Hardest by their mean:")[1])
+    assert said
+    assert all(close(float(value), means[name.strip()]) for name, value in said)
+    if protocol == "documented":
+        titles, rows = table_rows(demo_site.pages[f"{demo_site.folder(task)}{DOCUMENTS}"].xpath("//main//table")[0])
+        listed = {words(row[0]): shown_number(row[titles.index("Mean")]) for row in rows}
+        assert [listed[name] for name, _ in shown] == [value for _, value in shown]
+    for row in plot_data(demo_site, task, "heatmap", protocol):
+        values = [float(value) for model, value in row.items() if model != "document" and value]
+        assert means.get(row["document"]) == pytest.approx(sum(values) / len(values) if values else None)
+
+
+@pytest.mark.parametrize(("task", "protocol"), CASES)
+def test_views_by_attribute(demo_site: MadeSite, task: str, protocol: str) -> None:
     folder = demo_site.folder(task)
-    pages = [path for path in demo_site.pages if path.startswith(f"{folder}by-")]
+    before = f"{folder}{'' if protocol == 'documented' else f'{protocol}-'}by-"
+    pages = [path for path in demo_site.pages if path.startswith(before)]
     assert pages or task == "manuscripts"
+    links = {link.get("href") for link in demo_site.pages[demo_site.leaderboard(task, protocol)].iter("a")}
+    assert {path[len(folder) :] for path in pages} <= links
     for path in pages:
-        key = path[len(f"{folder}by-") : -len(".html")]
+        key = path[len(before) : -len(".html")]
         parts: dict[str, dict[str, Score]] = {}
-        for score in scores(demo_site, task, "documented", by=key):
+        for score in scores(demo_site, task, protocol, by=key):
             (value,) = score.group.values()
             parts.setdefault(run_slug(score), {})[str(value)] = score
         titles, rows = table_rows(demo_site.pages[path].xpath("//main//table")[0])
+        assert len(rows) == 6
+        assert f"|{protocol}|" in words(demo_site.pages[path].find_class("signature")[0])
         for row in rows:
             name = row[0].xpath(".//a/@href")[0].split("/")[-1][: -len(".html")]
             for title, cell in zip(titles[2:], row[2:], strict=True):
@@ -248,7 +302,7 @@ def test_views_by_attribute(demo_site: MadeSite, task: str) -> None:
                 part = parts[name][match[1]]
                 check_cell(cell, part, part.scorer.headline[0])
                 assert part.documents == int(match[2])
-        for name, found in parts.items():
+        for name, found in parts.items() if protocol == "documented" else ():
             heading = f"By {key.replace('_', ' ')}"
             tables = tables_of(demo_site.pages[f"{folder}runs/{name}.html"])
             if heading not in tables:
@@ -333,8 +387,9 @@ def test_causes_and_classes_add_up_over_the_documents(
             assert sum(int(words(row[column])) for row in rows) == int(foot[column]) == total[title], (name, title)
 
 
-def plot_data(site: MadeSite, task: str, name: str) -> list[dict[str, str]]:
-    text = (site.out / site.folder(task) / "plots" / f"{name}.csv").read_bytes().decode("utf-8-sig")
+def plot_data(site: MadeSite, task: str, name: str, protocol: str = "documented") -> list[dict[str, str]]:
+    before = "" if protocol == "documented" else f"{protocol}-"
+    text = (site.out / site.folder(task) / "plots" / f"{before}{name}.csv").read_bytes().decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
@@ -346,12 +401,15 @@ def by_model(found: Mapping[str, Score]) -> dict[str, Score]:
     return {str(score.facts["model"]): score for score in found.values()}
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_data_of_plots_are_the_scores(demo_site: MadeSite, scored: Scored, task: str) -> None:
-    found = by_model(scored[task, "documented"])
+GROUPED = ("fields-or-types", "levels")
+
+
+@pytest.mark.parametrize(("task", "protocol"), CASES)
+def test_data_of_plots_are_the_scores(demo_site: MadeSite, scored: Scored, task: str, protocol: str) -> None:
+    found = by_model(scored[task, protocol])
     metric = next(iter(found.values())).scorer.headline[0]
     for kind in ("intervals", "cost-frontier", "seconds", "time"):
-        rows = plot_data(demo_site, task, kind)
+        rows = plot_data(demo_site, task, kind, protocol)
         assert rows
         for row in rows:
             score = found[row["name"]]
@@ -367,8 +425,8 @@ def test_data_of_plots_are_the_scores(demo_site: MadeSite, scored: Scored, task:
                 assert row["date"] == score.facts["date"]
             if kind == "intervals":
                 assert (int(row["documents"]), int(row["failed"])) == (score.documents, score.failed)
-    assert len(plot_data(demo_site, task, "intervals")) == 6
-    for row in plot_data(demo_site, task, "heatmap"):
+    assert len(plot_data(demo_site, task, "intervals", protocol)) == 6
+    for row in plot_data(demo_site, task, "heatmap", protocol):
         for model, value in row.items():
             if model != "document":
                 expected = numbers_by_hand(found[model], row["document"])[0]
@@ -380,7 +438,7 @@ def test_data_of_plots_are_the_scores(demo_site: MadeSite, scored: Scored, task:
 def test_doubts_of_letters_are_counted_again(demo_site: MadeSite, scored: Scored) -> None:
     """As many systems as the page says gave the proposal, as a name or date that counts as wrong."""
     found = scored["letters", "documented"]
-    together = ranked("letters", found)
+    together = ranked(found)
     file = demo_site.out / demo_site.folder("letters") / "doubts.csv"
     doubts = list(csv.DictReader(io.StringIO(file.read_bytes().decode("utf-8-sig"), newline="")))
     assert doubts

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from histeval.overview.board import Board, Collected, Run
 from histeval.overview.cells import Cell, Table, count_cell, pretty, score_cell, text_cell
-from histeval.overview.collect import Collected, Run, by_attribute
 from histeval.overview.page import clean
+from histeval.overview.parts import by_attribute
 from histeval.runs.score import Score
 
 _FIELD = re.compile(r"(.+)_(precision|recall|f1|fuzzy|cer)")
@@ -21,20 +22,22 @@ class Breakdowns:
 
     collected: Collected
     keys: tuple[str, ...]
-    _made: dict[str, Mapping[str, Mapping[str, Score]]] = field(default_factory=dict)
+    _made: dict[tuple[str, str], Mapping[str, Mapping[str, Score]]] = field(default_factory=dict)
 
-    def of(self, key: str) -> Mapping[str, Mapping[str, Score]]:
-        """By run, then by value of the attribute `key`."""
-        if key not in self._made:
-            collected = self.collected
-            self._made[key] = by_attribute(
-                collected.runs, collected.protocol, key, collected.dataset, collected.selection
-            )
-        return self._made[key]
+    def of(self, key: str, protocol: str = "") -> Mapping[str, Mapping[str, Score]]:
+        """By run, then by value of the attribute `key`: all runs under the first protocol, or those on the main board
+        of another."""
+        collected = self.collected
+        name = protocol or collected.protocol
+        if (key, name) not in self._made:
+            first = name == collected.protocol
+            runs = collected.runs if first else [one.run for one in collected.boards[name][0].standings]
+            self._made[key, name] = by_attribute(runs, name, key, collected.dataset, collected.selection)
+        return self._made[key, name]
 
-    def values(self, key: str) -> list[str]:
+    def values(self, key: str, protocol: str = "") -> list[str]:
         """The values of an attribute, numbers by size."""
-        found = {value for scores in self.of(key).values() for value in scores}
+        found = {value for scores in self.of(key, protocol).values() for value in scores}
         return sorted(found, key=lambda value: (not value.isdigit(), int(value) if value.isdigit() else 0, value))
 
 
@@ -119,21 +122,18 @@ def numbers_of(score: Score) -> list[Cell]:
     return [count_cell(score.documents), count_cell(score.units), count_cell(score.failed)]
 
 
-def attribute_board(
-    collected: Collected, key: str, broken: Breakdowns, runs: Sequence[Run], hrefs: Mapping[str, str]
-) -> Table:
-    """All runs by the values of one attribute: the metric that ranks, with its interval."""
-    values = broken.values(key)
-    found = broken.of(key)
-    metric = runs[0].scores[collected.protocol].scorer.headline[0]
+def attribute_board(board: Board, key: str, broken: Breakdowns, hrefs: Mapping[str, str]) -> Table:
+    """All runs of a board by the values of one attribute: the metric that ranks, with its interval."""
+    values = broken.values(key, board.protocol)
+    found = broken.of(key, board.protocol)
+    metric = board.metric.name
     rows = []
-    for run in runs:
-        scores = found.get(run.key, {})
-        whole = run.scores[collected.protocol]
+    for one in board.standings:
+        scores = found.get(one.run.key, {})
         rows.append(
             [
-                text_cell(run.name, href=hrefs[run.key]),
-                score_cell(whole, metric),
+                text_cell(one.run.name, href=hrefs[one.run.key]),
+                score_cell(one.score, metric),
                 *(score_cell(scores.get(value), metric) for value in values),
             ]
         )

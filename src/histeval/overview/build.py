@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from histeval.datasets.base import Dataset
 from histeval.errors import UsageError
 from histeval.overview import leaderboard as board_pages
+from histeval.overview.board import Board, Collected, Tell
 from histeval.overview.breakdown import Breakdowns, attribute_board
 from histeval.overview.cells import pretty
-from histeval.overview.collect import Collected, Tell, attributes, collect
+from histeval.overview.collect import collect
 from histeval.overview.exports import ENDINGS, exports, methods
 from histeval.overview.figures import FigureView, write_figures
 from histeval.overview.frame import Place, Ways, digest_of_score, page_of, ways_of
@@ -21,6 +21,7 @@ from histeval.overview.page import Crumb, Page, clean, footer, render
 from histeval.overview.pages_of_documents import hardest, write_documents
 from histeval.overview.pages_of_doubts import write_doubts
 from histeval.overview.pages_of_runs import write_runs
+from histeval.overview.parts import attributes
 from histeval.overview.site import Site
 from histeval.overview.slugs import slug
 from histeval.runs.selection import Selection, known_attribute
@@ -115,39 +116,51 @@ def _dataset(site: Site, place: Place, collected: Collected, by: Sequence[str] |
         tell("runs, doubts, plots", 0, 1)
     write_runs(site, place, collected, ways, broken)
     found = write_doubts(site, place, collected, ways)
-    figures = write_figures(site, place, collected, ways)
-    views = _views(site, place, collected, ways, broken)
     for name in collected.protocols:
+        boards = collected.boards[name]
+        if tell:
+            tell(f"{name}: plots and views", 0, 1)
+        figures = write_figures(site, place, collected, ways, name)
+        views = _views(site, place, collected, boards[0], ways, broken) if boards else []
         _leaderboard(site, place, collected, name, ways, figures, views, found)
-    for name in collected.protocols:
-        if collected.boards[name]:
-            for ending, text in exports(collected.boards[name][0]).items():
-                site.write(place.folder + export_file(collected, name, ending), text)
+        for ending, text in exports(boards[0]).items() if boards else ():
+            site.write(place.folder + export_file(collected, name, ending), text)
 
 
-def _views(site: Site, place: Place, collected: Collected, ways: Ways, broken: Breakdowns) -> list[Crumb]:
-    """The pages that show all systems by the values of an attribute; returns the links to them."""
-    main = collected.main
-    if main is None:
-        return []
-    runs = [standing.run for standing in main.standings]
-    links = [Crumb(clean(key.replace("_", " ")), f"by-{slug(key)}.html") for key in broken.keys]
-    digests = [digest_of_score(run, run.scores[collected.protocol]) for run in runs]
+def view_file(collected: Collected, protocol: str, key: str) -> str:
+    """The page of all systems by the values of an attribute under a protocol."""
+    return f"{'' if protocol == collected.protocol else f'{protocol}-'}by-{slug(key)}.html"
+
+
+def _views(site: Site, place: Place, collected: Collected, board: Board, ways: Ways, broken: Breakdowns) -> list[Crumb]:
+    """The pages that show the systems of a board by the values of an attribute; returns the links to them."""
+    name = board.protocol
+    links = [Crumb(clean(key.replace("_", " ")), view_file(collected, name, key)) for key in broken.keys]
+    digests = [digest_of_score(one.run, one.score) for one in board.standings]
     for key, link in zip(broken.keys, links, strict=True):
         shown = [Crumb(one.label, one.href, current=one.href == link.href) for one in links]
+        switch = [
+            Crumb(one, view_file(collected, one, key), current=one == name)
+            for one in collected.protocols
+            if collected.boards[one]
+        ]
 
-        def make(key: str = key, link: Crumb = link, shown: list[Crumb] = shown) -> str:
+        def make(key: str = key, link: Crumb = link, shown: list[Crumb] = shown, switch: list[Crumb] = switch) -> str:
+            label = f"By {link.label}" + ("" if name == collected.protocol else f", {name}")
             return render(
                 "by.html",
-                page_of(place, link.href, f"By {link.label}"),
+                page_of(place, link.href, label),
                 title=place.title,
-                table=attribute_board(collected, key, broken, runs, ways.runs),
+                label=label,
+                table=attribute_board(board, key, broken, ways.runs),
                 views=shown,
-                apart=len(collected.runs) - len(runs),
-                signature=clean(main.first.signature),
+                protocols=switch,
+                protocol_words=board_pages.PROTOCOL_WORDS.get(name, ""),
+                apart=len(collected.runs) - len(board.standings),
+                signature=clean(board.first.signature),
             )
 
-        inputs = [digests, key, list(broken.keys), place.title, place.site, len(collected.runs)]
+        inputs = [digests, key, list(broken.keys), place.title, place.site, len(collected.runs), name, repr(switch)]
         site.page(place.folder + link.href, inputs, make)
     return links
 
@@ -181,6 +194,7 @@ def _leaderboard(
         "leaderboard.html",
         page_of(place, file, "" if file == "index.html" else name),
         title=place.title,
+        protocol="" if file == "index.html" else name,
         text=clean(description.text),
         verdict=board_pages.verdict(collected, main, hrefs) if main else None,
         why=_why(name, collected, ways, doubted),
@@ -191,9 +205,9 @@ def _leaderboard(
         providers=sorted({clean(s.run.provider) for s in main.standings if s.run.provider} if main else ()),
         comparisons=len(main.standings) - 1 if main else 0,
         published=clean(description.published),
-        figures=figures if name == collected.protocol else [],
-        hardest=hardest(ways),
-        views=views if name == collected.protocol else [],
+        figures=figures,
+        hardest=hardest(collected, ways, name),
+        views=views,
         boards=[
             board_pages.board_view(collected, board, hrefs, board_pages.board_title(board), _caption(board))
             for board in boards[1:]
@@ -213,7 +227,7 @@ def export_file(collected: Collected, name: str, ending: str) -> str:
     return f"exports/leaderboard{'' if name == collected.protocol else f'-{name}'}.{ending}"
 
 
-def _caption(board: Any) -> str:
+def _caption(board: Board) -> str:
     score = board.first
     return f"{len(board.standings)} systems on {board_pages.documents_words(score).split(',')[0]}"
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from histeval.overview.page import clean, number
 from histeval.runs.score import Score
-from histeval.stats.metrics import f_score
-from histeval.tasks.base import DocumentScore, Scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +82,6 @@ def money(cost: float | None) -> str:
     if cost == 0:
         return "$0"
     return f"${cost:,.2f}" if cost >= 1 else f"${cost:.2g}" if cost >= 1e-4 else f"${cost:.1e}"
-
-
-def document_value(scorer: Scorer, row: DocumentScore) -> float | None:
-    """How well one document was answered, from 0 to 1: its F1 over the headline fields, its similarity, or its F1 of
-    all entities. None where there was nothing to find and nothing was found."""
-    counts = row.counts
-    place = {name: index for index, name in enumerate(scorer.columns)}
-    fields = getattr(scorer, "headline_fields", None)
-    if fields is not None:
-        sums = [sum(int(counts[place[f"{name}_{kind}"]]) for name in fields) for kind in ("tp", "fp", "fn")]
-        value = float(f_score(*sums))
-    elif "All" in getattr(scorer, "types", {}):
-        of_all = [name for name in scorer.columns if name.startswith("All/")]
-        sums = [
-            sum(int(counts[place[name]]) for name in of_all if name.endswith(kind)) for kind in ("_tp", "_fp", "_fn")
-        ]
-        value = float(f_score(*sums))
-    else:
-        if not np.any(counts):
-            return None
-        metric = next(metric for metric in scorer.metrics if metric.name == scorer.headline[0])
-        found = metric.value(counts)
-        return found if found is None or metric.higher_is_better else 1.0 - found
-    return None if np.isnan(value) else value
 
 
 def pretty(metric: str) -> str:

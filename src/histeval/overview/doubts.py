@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from histeval.datasets.base import Document
-from histeval.overview.collect import Collected, Run
+from histeval.overview.board import Collected, Run
 from histeval.overview.page import clean
 from histeval.tasks.base import Answer, DocumentScore, Reading, Scorer
 

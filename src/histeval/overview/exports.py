@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from histeval._version import version
+from histeval.overview.board import Board, Standing
 from histeval.overview.cells import pretty
-from histeval.overview.collect import Board, Standing
 from histeval.overview.page import clean
 
 ENDINGS = ("csv", "md", "tex", "json")

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from histeval.errors import HistevalError
+from histeval.overview.board import Board, Collected
 from histeval.overview.cells import pretty
-from histeval.overview.collect import Board, Collected
 from histeval.overview.documents import document_value
 from histeval.overview.frame import Place, Ways
 from histeval.overview.page import clean
@@ -37,16 +37,17 @@ class FigureView:
     csv: str
 
 
-def write_figures(site: Site, place: Place, collected: Collected, ways: Ways) -> list[FigureView]:
-    """Draws the plots of the main board that have something to show."""
-    board = collected.main
-    if board is None:
+def write_figures(site: Site, place: Place, collected: Collected, ways: Ways, protocol: str) -> list[FigureView]:
+    """Draws the plots of the main board of a protocol that have something to show."""
+    if not collected.boards[protocol]:
         return []
-    return [_figure(site, place, kind, data) for kind, data in _data(collected, board, ways)]
+    before = "" if protocol == collected.protocol else f"{protocol}-"
+    board = collected.boards[protocol][0]
+    return [_figure(site, place, before, kind, data) for kind, data in _data(collected, board, ways)]
 
 
-def _figure(site: Site, place: Place, kind: str, data: Mapping[str, Any]) -> FigureView:
-    stem = f"{FOLDER}/{kind.replace('_', '-')}"
+def _figure(site: Site, place: Place, before: str, kind: str, data: Mapping[str, Any]) -> FigureView:
+    stem = f"{FOLDER}/{before}{kind.replace('_', '-')}"
 
     def make() -> tuple[Any, dict[str, str | bytes]]:
         from histeval.overview.plots.draw import draw
@@ -186,7 +187,7 @@ def _noise(collected: Collected, board: Board) -> Iterator[tuple[str, dict[str, 
     """F1 of entries by how noisy their text is, in equal parts, where their reference is there too."""
     from dataclasses import replace as change
 
-    from histeval.overview.collect import intervals_for
+    from histeval.overview.parts import intervals_for
     from histeval.runs.score import summarise
 
     noise = _noise_of(collected, board)

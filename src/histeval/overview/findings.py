@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from histeval.datasets.base import Document
+from histeval.overview.board import Collected, Run
 from histeval.overview.cells import Cell, Table, count_cell, text_cell
-from histeval.overview.collect import Collected, Run
 from histeval.overview.page import clean, percent
 from histeval.tasks.base import Answer, DocumentScore
 

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from histeval.overview.collect import Collected, Run
+from histeval.overview.board import Collected, Run
 from histeval.overview.page import Crumb, Page, clean, footer
 from histeval.overview.slugs import slug
 from histeval.runs.score import Score

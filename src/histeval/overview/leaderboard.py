@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from histeval.overview.board import Apart, Board, Collected, Run, Standing
 from histeval.overview.cells import (
     Cell,
     count_cell,
@@ -16,7 +17,6 @@ from histeval.overview.cells import (
     score_cell,
     text_cell,
 )
-from histeval.overview.collect import Apart, Board, Collected, Run, Standing
 from histeval.overview.page import clean, number
 from histeval.runs.score import Score
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from histeval.datasets.base import Document
+from histeval.overview.board import Collected, Tell
 from histeval.overview.cells import Cell, Table, count_cell, plain_cell, text_cell
-from histeval.overview.collect import Collected, Tell
 from histeval.overview.documents import document_data, document_page, document_value
 from histeval.overview.documents.images import ImageRef, prepare
 from histeval.overview.frame import Place, Ways, page_of
 from histeval.overview.page import Links, clean, render, script
 from histeval.overview.site import Site
 from histeval.overview.slugs import slug
+from histeval.runs.score import Score
 from histeval.tasks.base import Answer
 
 WORKERS = 2
@@ -25,7 +27,7 @@ WORKERS = 2
 
 def write_documents(site: Site, place: Place, collected: Collected, ways: Ways, tell: Tell | None = None) -> None:
     """Every document's page with its data and images, and the list of documents. Fills `worst`, `means`, `thumbs`."""
-    ways.means.update(means_of(collected, ways))
+    ways.means.update(means_of(collected, ways, collected.protocol))
     ways.worst = tuple(sorted(ways.documents, key=lambda name: (ways.means[name] is None, ways.means[name] or 0.0)))
     images = _images(site, place, collected, ways, tell)
     for name, found in images.items():
@@ -61,18 +63,26 @@ def write_documents(site: Site, place: Place, collected: Collected, ways: Ways, 
     _list(site, place, collected, ways)
 
 
-def means_of(collected: Collected, ways: Ways) -> dict[str, float | None]:
-    """The mean of each document over the runs on a board (all, where there is none); None where nothing is scored."""
-    runs = collected.trusted() or list(collected.runs)
+def told_by(collected: Collected, protocol: str, name: str) -> list[Score]:
+    """The scores that say how hard a document is, the same on every page and plot: those of the main board; where it
+    has none, those of further boards; where there is none of these either, all."""
+    boards = collected.boards[protocol]
+    ranked = [[one.score for one in board.standings] for board in boards]
+    all_of_them = [run.scores[protocol] for run in collected.runs]
+    for scores in (ranked[0] if ranked else [], [score for board in ranked for score in board], all_of_them):
+        found = [score for score in scores if name in score.rows[0]]
+        if found:
+            return found
+    return []
+
+
+def means_of(collected: Collected, ways: Ways, protocol: str) -> dict[str, float | None]:
+    """The mean of each document over the scores of `told_by`; None where nothing is scored."""
     found: dict[str, float | None] = {}
     for name in ways.documents:
-        values = [
-            document_value(score.scorer, score.rows[0][name])
-            for score in (run.scores[collected.protocol] for run in runs)
-            if name in score.rows[0]
-        ]
+        values = [document_value(score.scorer, score.rows[0][name]) for score in told_by(collected, protocol, name)]
         known = [value for value in values if value is not None]
-        found[name] = sum(known) / len(known) if known else None
+        found[name] = math.fsum(known) / len(known) if known else None
     return found
 
 
@@ -138,14 +148,15 @@ def _links(place: Place, ways: Ways, name: str) -> Links:
 
 def _list(site: Site, place: Place, collected: Collected, ways: Ways) -> None:
     """All documents, the hardest first."""
-    runs = collected.trusted() or list(collected.runs)
-    scores = [run.scores[collected.protocol] for run in runs]
     rows = []
+    most = 0
     keys = _attributes(collected, ways)
     for number, name in enumerate(ways.worst, start=1):
         document = collected.dataset.documents[name]
-        there = [score.rows[0][name] for score in scores if name in score.rows[0]]
-        values = [document_value(score.scorer, score.rows[0][name]) for score in scores if name in score.rows[0]]
+        told = told_by(collected, collected.protocol, name)
+        there = [score.rows[0][name] for score in told]
+        values = [document_value(score.scorer, score.rows[0][name]) for score in told]
+        most = max(most, len(told))
         known = [value for value in values if value is not None]
         rows.append(
             [
@@ -164,7 +175,8 @@ def _list(site: Site, place: Place, collected: Collected, ways: Ways) -> None:
         "Documents",
         ("Document", "#Place", "#Mean", "#Worst system", "#Best system", "#Systems", "#Failed", *titles),
         rows,
-        f"{len(rows)} documents, the hardest first: mean over {len(runs)} systems, protocol {collected.protocol}.",
+        f"{len(rows)} documents, the hardest first: mean over the systems of the leaderboard ({most}), protocol "
+        f"{collected.protocol}.",
     )
     left = len(collected.dataset.documents) - len(ways.documents)
     pictures = [
@@ -202,9 +214,10 @@ def _attributes(collected: Collected, ways: Ways) -> list[str]:
     return [key for key, values in found.items() if len(values) > 1][:MOST_ATTRIBUTES]
 
 
-def hardest(ways: Ways, most: int = 8) -> list[Cell]:
-    """The hardest documents as links, each with its mean."""
+def hardest(collected: Collected, ways: Ways, protocol: str, most: int = 8) -> list[Cell]:
+    """The hardest documents under a protocol as links, each with its mean."""
+    means = ways.means if protocol == collected.protocol else means_of(collected, ways, protocol)
+    known = sorted((value, place, name) for place, name in enumerate(ways.worst) if (value := means[name]) is not None)
     return [
-        Cell(clean(name), href=ways.documents[name], note=plain_cell(ways.means[name]).text)
-        for name in ways.worst[:most]
+        Cell(clean(name), href=ways.documents[name], note=plain_cell(value).text) for value, _, name in known[:most]
     ]

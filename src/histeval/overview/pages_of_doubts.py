@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from histeval.overview.collect import Collected
+from histeval.overview.board import Collected
 from histeval.overview.doubts import LEAST, doubts
 from histeval.overview.exports import csv_text
 from histeval.overview.frame import Place, Ways, digest_of_score, page_of

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from histeval.overview.board import Collected, Run, Standing
 from histeval.overview.breakdown import Breakdowns, attribute_tables, metric_tables
 from histeval.overview.cells import Table, count_cell, money, plain_cell, pretty, score_cell, text_cell
-from histeval.overview.collect import Collected, Run, Standing
 from histeval.overview.documents import document_numbers, document_value
 from histeval.overview.findings import findings
 from histeval.overview.frame import Place, Ways, digest_of_score, page_of
