@@ -68,8 +68,8 @@ def train(
     rows
         Train on so many rows, drawn in proportion to books.
     noise
-        Strength of OCR noise for extra copies of the rows (0: none; default: 1 for a network that learns from
-        several texts, else 0).
+        Strength of OCR noise for extra copies of the rows (0: none; default: 1 where several texts are trained on,
+        but none for a transformer).
     noise_copies
         How many such copies.
     seed

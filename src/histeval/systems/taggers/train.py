@@ -29,6 +29,7 @@ from histeval.systems.taggers.examples import (
 )
 from histeval.systems.taggers.folder import check_free, check_grammar, pack_grammar, write_model
 from histeval.systems.taggers.labels import Labelling, Tags, without_prefixes
+from histeval.systems.taggers.network import passes
 from histeval.systems.taggers.worker import CRF, LEXICON, NETWORK, VOCABULARY, Job, run_jobs
 
 SYSTEMS: dict[str, tuple[str, ...]] = {
@@ -102,7 +103,7 @@ def train(
 
     `datasets` are readings of the same rows: all are trained on, and one model serves them all. `rows` takes a sample
     in proportion to books. `noise` adds `noise_copies` copies of the first reading with OCR noise of that strength,
-    learnt from the others; None means 1 for a network that has several readings to learn it from, else none.
+    learnt from the others; None means 1 where there are several readings to learn it from (none for `transformer`).
     `weights` are those of the hierarchical loss, one for each step from the root of the class tree to the label,
     outermost first. `backbone` are options of `transformer.fit_columns` (model, batch, ...).
 
@@ -112,7 +113,7 @@ def train(
     begin = time.monotonic()
     system = system or default_system()
     if noise is None:
-        noise = 1.0 if "bilstm" in SYSTEMS.get(system, ()) and len(datasets) > 1 else 0.0
+        noise = 1.0 if system != "transformer" and len(datasets) > 1 else 0.0
     check_options(system, approach, weights, noise, noise_copies, workers, epochs, backbone)
     check_token_mode(tokens)
     check_free(Path(out))
@@ -173,8 +174,9 @@ def train(
         record |= extra
         notes += found
     else:
+        rounds = {"crf": epochs, "bilstm": epochs or passes(len(datasets), noise_copies if noise else 0)}
         files = fit_chains(
-            SYSTEMS[system], examples, columns, label_sets, labelling, seed, weights, epochs, workers, report
+            SYSTEMS[system], examples, columns, label_sets, labelling, seed, weights, rounds, workers, report
         )
     record["seconds"] = round(time.monotonic() - begin, 1)
     record["notes"] = notes
@@ -267,11 +269,14 @@ def fit_chains(
     labelling: Labelling,
     seed: int,
     weights: Sequence[float],
-    epochs: int | None,
+    epochs: Mapping[str, int | None],
     workers: int,
     report: Report | None,
 ) -> dict[str, bytes]:
-    """The files of a model of chains, `NUMBER-NAME` for each column that has two labels or more."""
+    """The files of a model of chains, `NUMBER-NAME` for each column that has two labels or more.
+
+    `epochs` are the passes of each kind of fit, None for its own default.
+    """
     words = [item.tokens.words for item in examples]
     breaks = [item.tokens.breaks for item in examples]
     with tempfile.TemporaryDirectory(prefix="histeval-") as place:
@@ -288,7 +293,7 @@ def fit_chains(
             for kind in reversed(kinds):  # the network first, since it takes longer
                 folder = Path(place) / f"{number}-{kind}"
                 folder.mkdir()
-                job = Job(kind, words, breaks, column, plain, labels, seed, epochs, groups, list(weights))
+                job = Job(kind, words, breaks, column, plain, labels, seed, epochs[kind], groups, list(weights))
                 jobs.append((job, folder))
         run_jobs(jobs, workers, report)
         return {
