@@ -22,9 +22,9 @@ test: $(VENV)/.test system lint
 test-neural: $(NEURAL)/.neural
 	HF_HUB_OFFLINE=1 $(NEURAL)/bin/python -m pytest -m neural tests/systems/test_taggers*.py
 
-# At least 10 000 generated cases a property; takes long.
+# The properties alone, at least 10 000 generated cases each; takes long.
 test-more: $(VENV)/.test
-	HISTEVAL_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m "not neural and not browser"
+	HISTEVAL_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -v --durations 20 -m "hypothesis and not neural"
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
