@@ -46,6 +46,7 @@ def import_dataset(
     chosen, files, images, merged = _prepare(task, sources, out, format, options)
     merged = {**merged, "documents": _documents_of(task, out)}
     report = ImportReport(task, chosen.name, out)
+    files = _without_companions(chosen, files, report)
     documents = list(chosen.read(files, merged, report))
     if not documents:
         raise DatasetError(f"holds no document for {task}", file=files[0].path)
@@ -81,6 +82,7 @@ def import_answers(
     ids = DocumentIds(dataset.documents if dataset is not None else ())
     merged = {**merged, "documents": ids}
     report = ImportReport(task, chosen.name, out)
+    files = _without_companions(chosen, files, report)
     documents = list(chosen.read(files, merged, report))
     lines, unknown = [], []
     for answer in import_module(MODELS[task]).answers(documents, merged, report):
@@ -162,9 +164,29 @@ def _prepare(
         format_named(format, task)
     files, images = open_sources(list(sources))
     chosen = format_named(format, task) if format is not None else find_format(task, files)
-    if format is not None and not any(chosen.sniff(source) for source in files):
+    if format is not None and not any(chosen.sniff(source) or _is_named_so(chosen, source) for source in files):
         raise DatasetError(f"is not {chosen.help.split(' (')[0]}", file=files[0].path, remedy="Leave --format away")
     return chosen, files, images, _merged(folder, task, chosen, options)
+
+
+def _is_named_so(chosen: Format, source: Source) -> bool:
+    """Whether a file is called as files of the format are: then reading it says what is wrong, and in which line."""
+    return source.suffix in chosen.suffixes and source.suffix not in (".xml", ".txt")
+
+
+def _without_companions(chosen: Format, files: list[Source], report: ImportReport) -> list[Source]:
+    """The files without those that lie beside them (README, LICENSE, a log), which are reported: no files of the format
+    by content, and called otherwise than all that are. Formats of pages do so themselves."""
+    if report.task == "manuscripts":
+        return files
+    known = {source.name for source in files if chosen.sniff(source)}
+    suffixes = {source.suffix for source in files if source.name in known}
+    suffixes |= {".txt"} if chosen.name == "brat" else set()
+    beside = [source.name for source in files if source.name not in known and source.suffix not in suffixes]
+    if not known or not beside:
+        return files
+    report.leave_out(f"a file that is no {chosen.name}", *beside)
+    return [source for source in files if source.name not in beside]
 
 
 def _merged(folder: Path | None, task: str, chosen: Format, options: Options | None) -> Options:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from histeval.datasets.files import decode, foreign_encoding, program_of
-from histeval.datasets.formats.base import Format, Option, Source
+from histeval.datasets.files import decode, foreign_encoding, parse_json, program_of
+from histeval.datasets.formats.base import HEAD, Format, Option, Source
+from histeval.datasets.formats.markup import root_tag
 from histeval.errors import DatasetError, UsageError
 
 _PLACE = "histeval.datasets.formats"
@@ -108,24 +109,51 @@ def format_named(name: str, task: str) -> Format:
 def find_format(task: str, sources: Sequence[Source]) -> Format:
     """The format of some files, by what is in them; raises DatasetError where none fits or two files disagree.
 
-    A file that no format of the task knows (an image, a METS file) does not count as long as another one is known.
+    A file that no format of the task knows (an image, a METS file) does not count as long as another one is known, nor
+    does plain text beside pages in XML (the log of an export). A text that belongs to an .ann file is brat's.
     """
     found: dict[str, Source] = {}
     fitting = [format for format in FORMATS.values() if task in format.tasks and format.reads]
+    annotated = {source.name[:-4] for source in sources if source.suffix == ".ann"}
     for source in sources:
+        if source.suffix == ".txt" and source.name[:-4] in annotated:
+            continue
         for format in fitting:
             if format.sniff(source):
                 found.setdefault(format.name, source)
                 break
+    if len(found) > 1:
+        found.pop("plain", None)
     if not found:
-        for source in sources:
-            if program_of(source.head) or foreign_encoding(source.head) in ("UTF-16", "UTF-32"):
-                decode(source.head, source.path)  # says what it is, and what to do
-        remedy = f"Name it with --format: {', '.join(format.name for format in fitting)}"
-        place = sources[0].path if sources else None
-        raise DatasetError(f"is in no format that {task} can be read from", file=place, remedy=remedy)
+        return _by_name(task, sources, fitting)
     if len(found) > 1:
         (first, one), (second, other) = list(found.items())[:2]
         what = f"is {second}, and {one.name} is {first}"
         raise DatasetError(what, file=other.path, remedy="Import them one after the other, or name one with --format")
     return FORMATS[next(iter(found))]
+
+
+def _by_name(task: str, sources: Sequence[Source], fitting: Sequence[Format]) -> Format:
+    """The format of files whose content no format knows: the only one with such a suffix, since reading them says what
+    is wrong and in which line. Raises DatasetError where the name does not tell, with what can be said."""
+    for source in sources:
+        if program_of(source.head) or foreign_encoding(source.head) in ("UTF-16", "UTF-32"):
+            decode(source.head, source.path)  # says what it is, and what to do
+    for source in sources:
+        named = [format for format in fitting if source.suffix in format.suffixes]
+        if len(named) == 1 and source.suffix not in (".xml", ".txt"):
+            return named[0]
+        if named and source.suffix in (".json", ".jsonl"):
+            lines = source.head.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+            if source.suffix == ".jsonl" and len(lines) > 1:
+                parse_json(lines[0], source.path, line=1)  # says what is wrong
+            elif len(source.head) < HEAD:
+                parse_json("\n".join(lines), source.path)
+    first = sources[0] if sources else None
+    what = f"is in no format that {task} can be read from"
+    root = root_tag(first) if first is not None else ("", "")
+    if root[1]:
+        where = f"of {root[0][:200]}" if root[0] else "without a namespace"
+        what += f": its first element is {root[1][:80]} {where}"
+    remedy = f"Name it with --format: {', '.join(format.name for format in fitting)}"
+    raise DatasetError(what, file=first.path if first is not None else None, remedy=remedy)

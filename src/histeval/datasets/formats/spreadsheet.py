@@ -92,6 +92,9 @@ def _tables(
         yield source.stem, AuthorityList(list_name(source.stem, wanted), entries, source.path)
         return
     if not is_workbook(source):
+        if source.suffix in (".xlsx", ".xlsm") and foreign_encoding(source.head):
+            raise DatasetError("is no workbook, whatever its name says", file=source.path,
+                               remedy="Save it again as .xlsx, or as CSV")  # fmt: skip
         text = _decoded(source, str(options.get("encoding", "")))
         yield source.stem, parse_table(text, source.path, known=headings.is_usual)
         return
