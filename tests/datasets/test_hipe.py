@@ -163,7 +163,8 @@ def test_another_tokenisation_of_the_truth_itself_scores_one(dataset: Path, tmp_
 def test_layers_and_what_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "truth.tsv").write_text(TRUTH, encoding="utf-8")
     report = import_dataset("directories", [tmp_path / "truth.tsv"], tmp_path / "out", options={"layers": "coarse"})
-    assert sorted(report.left_out) == [f"entities of the layer {x}" for x in ("components", "fine", "nested")]
+    layers = [f"entities of the layer {x}" for x in ("components", "fine", "nested")]
+    assert sorted(report.left_out) == [*layers, "flags EndOfSentence of MISC"]
     found = load_dataset("directories", tmp_path / "out")
     assert [kind.name for kind in found.description.types] == ["pers", "loc"]
     both = import_dataset("directories", [tmp_path / "truth.tsv"], tmp_path / "two", options={"layers": "coarse+fine"})
@@ -216,3 +217,18 @@ def test_a_row_with_a_column_too_few(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="line 18: has 9 columns where the first line names 10"):
         import_dataset("directories", [tmp_path / "bad.tsv"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_flags_and_comments_that_a_dataset_does_not_keep_are_named(tmp_path: Path) -> None:
+    facts = ("# hipe2022:document_id = a", "# hipe2022:dataset = own", "# segment_iiif_link = https://x.example/1")
+    text = tsv(
+        *facts, "Basel B-loc B-loc.adm O O LED0.20|EndOfLine", ". O O O O EndOfSentence", "x O O O O Partial-0:1"
+    )
+    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
+    report = import_dataset("directories", [tmp_path / "a.tsv"], tmp_path / "out")
+    for flag in ("LED", "EndOfSentence", "Partial"):
+        assert report.left_out[f"flags {flag} of MISC"] == ["a.tsv: 1"]
+    assert report.left_out["comments segment_iiif_link"] == ["a"]
+    back = export_dataset(load_dataset("directories", tmp_path / "out"), "hipe", tmp_path / "back.tsv")
+    assert back.lost == {}
+    assert "# hipe2022:dataset = own\n" in (tmp_path / "back.tsv").read_text(encoding="utf-8")

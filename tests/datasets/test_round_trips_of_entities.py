@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from histeval.cli.app import run
 from histeval.datasets import load_dataset
 from histeval.datasets.formats import FORMATS, ImportReport, Source
 from histeval.datasets.formats.entries import EntryDocument, from_dataset
+from histeval.datasets.transfer import import_answers, import_dataset
 from support import DATA, examples, needs_data
 
 WRITERS = [name for name, format in FORMATS.items() if "directories" in format.tasks and format.writes]
@@ -141,3 +144,57 @@ def test_nothing_is_lost_that_can_be_said() -> None:
         after, report = through(name, given)
         assert report.lost == {}, name
         assert [(d.id, d.text, sorted(d.spans)) for d in after] == [(d.id, d.text, sorted(d.spans)) for d in given]
+
+
+ODD = [
+    EntryDocument(
+        "d 0/ü", "# 5 -DOCSTART- x\ty\u00a0z  <b>&amp;</b> ", [("P Q", 0, 3), ("X", 17, 20)], {"page": "x|y\nz"}
+    ),
+    EntryDocument("d1", "-DOCSTART- TOKEN", [("O", 0, 10), ("B\tC", 11, 16)]),
+    EntryDocument("d2", "e\u0301a\u2028b\r\n\U0001f600", [("A", 0, 1), ("A", 0, 1), ("I-x", 3, 8)]),
+]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_odd_words_types_and_attributes_come_back_or_are_named(name: str, tmp_path: Path) -> None:
+    after, report = through(name, ODD)
+    lost = [remark for remarks in report.lost.values() for remark in remarks]
+    renamed = {document.text: document.id for document in after}
+    for document in ODD:
+        if document.id not in renamed.values():  # only where the report says so
+            assert any(remark.startswith(f"{document.id} as ") for remark in lost)
+    named = [EntryDocument(renamed[document.text], document.text, document.spans) for document in ODD]
+    names = {renamed[document.text]: document.id for document in ODD}
+    for before, found in zip(named, after, strict=True):
+        for kind, start, end in (Counter(before.spans) - Counter(found.spans)).elements():
+            assert any(remark.startswith(f"{names[before.id]}: {kind}") for remark in lost), (kind, start, end, lost)
+    if not any("page" in document.attributes and document.attributes["page"] == "x|y\nz" for document in after):
+        assert any(remark.startswith("d 0/ü") for remark in report.lost["attributes of documents"])
+    # ... and as a whole import, which finds the format by what is in the files
+    for file, data in FORMATS[name].write(ODD, {}, ImportReport("directories", name)).items():
+        (tmp_path / "x" / file).parent.mkdir(exist_ok=True)
+        (tmp_path / "x" / file).write_bytes(data)
+    assert import_dataset("directories", [tmp_path / "x"], tmp_path / "out").format == name
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_answers_are_written_as_they_are_scored(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the command line, which reads answers before they are written: what is exported scores as it did."""
+    text = "Roux, r. Noire 5"
+    (tmp_path / "truth.jsonl").write_text(
+        json.dumps({"id": "a", "text": text, "spans": [{"type": "PER", "start": 0, "end": 4},
+                                                       {"type": "LOC", "start": 6, "end": 14}]}), encoding="utf-8"
+    )  # fmt: skip
+    import_dataset("directories", [tmp_path / "truth.jsonl"], tmp_path / "d")
+    dataset = load_dataset("directories", tmp_path / "d")
+    answer = {"text": text, "spans": [{"type": "LOC", "start": 6, "end": 14}]}
+    tags = {"tokens": ["Roux", ",", "r.", "Noire", "5"], "level1": ["O", "O", "B-LOC", "I-LOC", "O"]}
+    for number, record in enumerate((answer, tags, "Roux, <LOC>r. Noire</LOC> 5")):
+        file, out = tmp_path / f"{number}.jsonl", tmp_path / f"{name}{number}"
+        file.write_text(json.dumps({"document": "a", "record": record}) + "\n", encoding="utf-8")
+        words = ["entities", str(tmp_path / "d"), "--answers", str(file), "--format", name, "--out", str(out)]
+        assert run(["export", *words]) == 0
+        assert "cannot be read" not in capsys.readouterr().out
+        import_answers("directories", [out], tmp_path / f"back{number}.jsonl", dataset=dataset)
+        back = json.loads((tmp_path / f"back{number}.jsonl").read_text(encoding="utf-8"))
+        assert back["record"] == answer

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from histeval.datasets.files import decode
 from histeval.datasets.formats.base import ImportReport, Options, Source
 from histeval.datasets.formats.columns import head_lines
-from histeval.datasets.formats.entries import EntryDocument, file_names
+from histeval.datasets.formats.entries import EntryDocument, file_names, one_word
 from histeval.errors import DatasetError, UsageError
 
 _ENTITY = re.compile(r"(T\S+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t(.*))?")
@@ -80,7 +80,8 @@ def _read_annotations(document: EntryDocument, source: Source, cover: bool, repo
             raise DatasetError("is no annotation of brat", file=source.path, line=number, remedy=remedy)
         name, kind, places, words = match.groups()
         if name in seen:
-            raise DatasetError("stands a second time", file=source.path, line=number, item=name)
+            remedy = "Give each annotation an id of its own"
+            raise DatasetError("stands a second time", file=source.path, line=number, item=name, remedy=remedy)
         seen.add(name)
         pieces = [(int(start), int(end)) for start, end in (piece.split() for piece in places.split(";"))]
         start, end = min(pieces)[0], max(piece[1] for piece in pieces)
@@ -100,7 +101,7 @@ def _read_annotations(document: EntryDocument, source: Source, cover: bool, repo
 
 def write(documents: Iterable[EntryDocument], options: Options, report: ImportReport) -> dict[str, bytes]:
     """A text file and an .ann file for each document; crossing entities are kept."""
-    given = list(documents)
+    given = list(one_word(documents, report))
     names = file_names((document.id for document in given), report)
     files: dict[str, bytes] = {}
     for document in given:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from histeval.datasets.formats import columns as table
 from histeval.datasets.formats.base import ImportReport, Options, Source
 from histeval.datasets.formats.columns import Block
-from histeval.datasets.formats.entries import EntryDocument, Triple
+from histeval.datasets.formats.entries import EntryDocument, Triple, one_word
 from histeval.entities.spans import Entry
 from histeval.entities.tags import SCHEMES, depths, level_tags
 from histeval.entities.tokens import Token, plain_tokens, published_tokens
@@ -104,7 +104,7 @@ def _read_file(source: Source) -> _File:
         if not line.strip():
             close()
             continue
-        if line.startswith("-DOCSTART-"):
+        if line.startswith("-DOCSTART-") and not _is_word(line, facts):
             close()
             group += 1
             continue
@@ -132,6 +132,12 @@ def _read_file(source: Source) -> _File:
     if not file.width or not any(block.rows for block in file.blocks):
         raise DatasetError("holds no token", file=source.path)
     return file
+
+
+def _is_word(line: str, facts: Mapping[str, str]) -> bool:
+    """Whether -DOCSTART- is a token: the text that a comment gives holds it."""
+    stated = facts.get("text", "") + facts.get("text_json", "")
+    return _DIVIDERS.split(line)[0] in stated
 
 
 def _cells(line: str, tabs: bool) -> list[str]:
@@ -326,7 +332,7 @@ def write(documents: Iterable[EntryDocument], options: Options, report: ImportRe
     if scheme not in SCHEMES:
         raise UsageError(f"the option scheme takes {', '.join(SCHEMES)}, not {scheme!r}")
     comments = options.get("comments", "yes") != "no"
-    entries = [(document, document.nested(report)) for document in documents]
+    entries = [(document, document.nested(report)) for document in one_word(documents, report)]
     depth = max((level for _, entry in entries for level in depths(entry.spans)), default=1)
     lines = (
         [f"# global.columns = token {' '.join(f'level{level}' for level in range(1, depth + 1))}"] if comments else []
@@ -337,12 +343,18 @@ def write(documents: Iterable[EntryDocument], options: Options, report: ImportRe
         report_losses(document, entry, tokens, rows, report)
         if comments:
             lines.append(f"# document = {_one_line(document, report)}")
-            lines += [
-                f"# attribute {key} = {value}" for key, value in document.attributes.items() if _plain(key, value)
-            ]
+            for key, value in document.attributes.items():
+                if _plain(key, value):
+                    lines.append(f"# attribute {key} = {value}")
+                else:
+                    report.lose("attributes of documents", f"{document.id}: {key}")
             lines.append(table.write_text(entry.text))
-        elif entry.text != " ".join(token.text for token in tokens):
-            report.lose("white space: the text is rebuilt with a blank between tokens", document.id)
+        else:
+            report.lose("ids and attributes of documents", document.id)
+            if entry.text != " ".join(token.text for token in tokens):
+                report.lose("white space: the text is rebuilt with a blank between tokens", document.id)
+            if any(token.text == "-DOCSTART-" for token in tokens):
+                report.lose("a token -DOCSTART-, which comes back as the beginning of a group", document.id)
         if not tokens:
             report.lose("documents without a token", document.id)
         lines += ["\t".join(cells) for cells in zip((token.text for token in tokens), *rows, strict=True)]

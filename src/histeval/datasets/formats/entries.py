@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +55,13 @@ class EntryDocument:
     def add(self, kind: str, start: int, end: int, *, line: int | None = None, item: str = "") -> None:
         """One more entity; raises DatasetError where its offsets are none of the text's."""
         place = item or self.id
+        if not kind.strip():
+            what = f"has an entity without a type, from {start} to {end}"
+            raise DatasetError(what, file=self.file, line=line, item=place, remedy="Name its type")
         if start >= end:
-            raise DatasetError(f"has an entity {kind} that is empty", file=self.file, line=line, item=place)
+            what = f"has an entity {kind} that is empty: it begins at {start} and ends at {end}"
+            remedy = "The end is behind the last character; mend it, or remove the entity"
+            raise DatasetError(what, file=self.file, line=line, item=place, remedy=remedy)
         if start < 0 or end > len(self.text):
             what = f"has an entity {kind} from {start} to {end} in a text of {len(self.text)} characters"
             remedy = "Offsets count characters from 0, the end is behind the last; mend them or the text"
@@ -100,7 +105,8 @@ def unique(documents: Iterable[EntryDocument]) -> Iterator[EntryDocument]:
         if first is not document:
             where = f"line {first.line}" if first.file == document.file and first.line else str(first.file)
             what = f"stands a second time (first in {where})"
-            raise DatasetError(what, file=document.file, line=document.line, item=document.id)
+            remedy = "Give each document an id of its own"
+            raise DatasetError(what, file=document.file, line=document.line, item=document.id, remedy=remedy)
         yield document
 
 
@@ -127,9 +133,11 @@ def from_dataset(dataset: Dataset, report: ImportReport) -> list[EntryDocument]:
 
 
 def from_answers(dataset: Dataset, records: Mapping[str, Any], report: ImportReport) -> list[EntryDocument]:
-    """The answers for the documents of a dataset, their entities placed in the text of the document."""
-    from histeval.tasks.base import Answer
+    """The answers for the documents of a dataset, as they were sent or as the task read them, their entities placed in
+    the text of the document."""
+    from histeval.tasks.base import Answer, Reading
     from histeval.tasks.directories import DirectoriesTask
+    from histeval.tasks.directories_reading import SpanAnswer, TagAnswer
 
     task = DirectoriesTask()
     scorer = task.scorer(dataset.context, task.protocol("corrected"))
@@ -138,7 +146,9 @@ def from_answers(dataset: Dataset, records: Mapping[str, Any], report: ImportRep
         if document.truth is None or document.id not in records:
             report.leave_out("documents without truth or answer", document.id)
             continue
-        reading = scorer.read(Answer(document.id, record=records[document.id]))
+        record = records[document.id]
+        read = isinstance(record, SpanAnswer | TagAnswer)
+        reading = Reading(record=record) if read else scorer.read(Answer(document.id, record=record))
         if reading.failure:
             report.leave_out(f"answers that cannot be read ({reading.failure})", document.id)
         spans = []
@@ -264,6 +274,19 @@ def _without(spans: Sequence[Span], left_out: set[int]) -> tuple[Span, ...]:
     """The spans without some of them; what stood inside one of those stands inside what was around it."""
     kept, _ = nest((span.type, span.start, span.end) for index, span in enumerate(spans) if index not in left_out)
     return kept
+
+
+def one_word(documents: Iterable[EntryDocument], report: ImportReport) -> Iterator[EntryDocument]:
+    """The documents with types that have no white space, which formats with columns part words by; what is changed is
+    reported as lost."""
+    for document in documents:
+        spans = []
+        for kind, start, end in document.spans:
+            word = re.sub(r"\s", "_", kind)
+            if word != kind:
+                report.lose("white space in types, written as _", f"{document.id}: {kind}")
+            spans.append((word, start, end))
+        yield replace(document, spans=spans)
 
 
 class _TypeNames:

@@ -9,13 +9,14 @@ says with NoSpaceAfter and EndOfLine what stands behind a token, so that the tex
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from histeval.datasets.formats import columns as table
 from histeval.datasets.formats.base import ImportReport, Options, Source
 from histeval.datasets.formats.columns import Block
 from histeval.datasets.formats.conll import report_losses, tokens_for
-from histeval.datasets.formats.entries import EntryDocument, Triple
+from histeval.datasets.formats.entries import EntryDocument, Triple, one_word
 from histeval.entities.nesting import nest
 from histeval.entities.spans import Entry
 from histeval.entities.tags import level_tags, runs
@@ -36,6 +37,10 @@ _HEADER = (
     *("NEL-LIT", "NEL-METO", "MISC"),
 )
 _LINKS = ("NEL-LIT", "NEL-METO")
+DESCRIBED = ("date", "language", "newspaper", "dataset", "document_type")
+"""Comments that describe a document and become its attributes."""
+_READ = ("document_id", "document", "text", "text_json", "applicable_columns")
+_SPACING = ("", "_", "-", "NoSpaceAfter", "EndOfLine")
 _KEY = re.compile(r"(?:hipe2022:)?(\w+)")
 
 
@@ -144,8 +149,19 @@ def _report_unread(
                 report.leave_out(f"entities of the layer {known[column]}", f"{source.name}: {number}")
         elif column in _LINKS and any(cells[place] not in ("_", "-", "O", "") for b in blocks for _, cells in b.rows):
             report.leave_out("links to knowledge bases", f"{source.name}: {column}")
-        elif column not in known and column not in (*_LINKS, "TOKEN", "MISC"):
+        elif column == "MISC":
+            cells_of = (cells[place] for block in blocks for _, cells in block.rows)
+            flags = (flag.split(":")[0] for cell in cells_of for flag in cell.split("|"))
+            others = Counter(_flag_name(flag) for flag in flags if flag not in _SPACING)
+            for flag, number in others.items():
+                report.leave_out(f"flags {flag} of MISC", f"{source.name}: {number}")
+        elif column not in known and column not in (*_LINKS, "TOKEN"):
             report.leave_out("columns", f"{source.name}: {column}")
+
+
+def _flag_name(flag: str) -> str:
+    """A flag without its value: `LED0.20` is LED, `Partial-0:1` Partial."""
+    return re.match(r"[^\W\d_]*", flag)[0] or flag[:20]  # type: ignore[index]
 
 
 def _document(
@@ -178,11 +194,10 @@ def _document(
         tokens = found
     report.count("tokens", len(tokens))
     identifier = block.facts.get("document_id") or block.facts.get("document") or str(number)
-    described = {
-        key: value for key, value in block.facts.items() if key in ("language", "date", "newspaper", "dataset")
-    }
-    if block.facts.get("document_type"):
-        described["document_type"] = block.facts["document_type"]
+    described = {key: value for key in DESCRIBED if (value := block.facts.get(key))}
+    for key in sorted(block.facts.keys() - {*DESCRIBED, *_READ}):
+        if block.facts[key] not in ("", "_"):
+            report.leave_out(f"comments {key}", identifier)
     document = EntryDocument(identifier, text, [], described, source.path, block.line)
     document.spans = nested([table.triples(tokens, tags[layer]) for layer in LAYERS if layer in tags])
     return document
@@ -207,7 +222,7 @@ def write(documents: Iterable[EntryDocument], options: Options, report: ImportRe
     its type begins with `comp.`, else nested. What has no column (a third level, say) is reported.
     """
     lines = ["\t".join(_HEADER)]
-    for document in documents:
+    for document in one_word(documents, report):
         entry = document.nested(report)
         tokens = tokens_for(document, entry, options, report)
         if not tokens:
@@ -217,11 +232,7 @@ def write(documents: Iterable[EntryDocument], options: Options, report: ImportRe
         columns = _columns(entry, tokens)
         lines.append(f"# hipe2022:document_id = {' '.join(document.id.split())}")
         for key, value in document.attributes.items():
-            if (
-                _KEY.fullmatch(key)
-                and value.isprintable()
-                and key in ("language", "date", "newspaper", "document_type")
-            ):
+            if _KEY.fullmatch(key) and value.isprintable() and key in DESCRIBED:
                 lines.append(f"# hipe2022:{key} = {value}")
             else:
                 report.lose("attributes of documents", f"{document.id}: {key}")
