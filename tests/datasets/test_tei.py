@@ -133,8 +133,8 @@ def test_a_documentary_edition_of_surfaces_and_zones() -> None:
 
 
 FAULTY: dict[str, tuple[Callable[[], bytes], str]] = {
-    "no namespace": (lambda: tei("").replace(b" xmlns=", b" x="), "not that of TEI"),
-    "P4": (lambda: tei("").replace(b"/ns/1.0", b"/ns/0.4"), "not that of TEI"),
+    "no namespace": (lambda: tei("").replace(b" xmlns=", b" x="), "has no namespace, which every version of TEI has"),
+    "another namespace": (lambda: tei("").replace(b"/ns/1.0", b"/ns/0.4"), "which no published version of TEI has"),
     "only a header": (lambda: tei("").replace(b"<text><body></body></text>", b""), "neither text nor sourceDoc"),
     "an entity": (
         lambda: tei("<p>&x;</p>").replace(b"<TEI", b'<!DOCTYPE TEI [<!ENTITY % x SYSTEM "http://x.example/">]><TEI'),
@@ -156,3 +156,34 @@ def test_faulty_files_are_one_sentence(name: str) -> None:
 def test_deep_nesting_is_read_or_refused_in_one_sentence() -> None:
     body = "<hi>" * 240 + "tief" + "</hi>" * 240
     assert lines(f"<p>{body}</p>") == ["tief"]
+
+
+def test_headers_stand_where_they_stand_on_the_page() -> None:
+    body = (
+        '<pb n="1"/><fw type="header" place="top">KOPF</fw><fw type="pageNum">7</fw><p>eins<lb/>zwei</p>'
+        '<fw type="running">UNTEN</fw><p>drei</p><pb n="2"/><p>vier <fw type="header">MITTEN</fw>und fünf</p>'
+    )
+    pages, report = read(tei(body))
+    folios = [folio_of(page, {}, report) for page in pages]
+    assert [folio["text"] for folio in folios] == ["KOPF\neins\nzwei\nUNTEN\ndrei", "vier und fünf\nMITTEN"]
+    assert folios[0]["folio"] == "7"
+
+
+def test_notes_that_a_rule_makes_text_stand_where_they_stand(tmp_path: Path) -> None:
+    rules = {"regions": {"note": "text"}}
+    pages, report = read(tei("<pb n='1'/><p>eins</p><note>zwei</note><p>drei</p>"), **rules)
+    assert folio_of(pages[0], rules, report)["text"] == "eins\nzwei\ndrei"
+
+
+def test_editions_of_a_corpus_may_number_their_pages_alike() -> None:
+    one = '<TEI xml:id="b1"><teiHeader/><text><body><pb n="1"/><p>A</p></body></text></TEI>'
+    two = one.replace(' xml:id="b1"', "").replace("A", "B")
+    corpus = f'<teiCorpus xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/>{one}{two}</teiCorpus>'
+    pages, report = read(corpus.encode())
+    assert [(page.id, folio_of(page, {}, report)["text"]) for page in pages] == [("rope_b1_1", "A"), ("rope_2_1", "B")]
+
+
+def test_two_pages_with_one_number_are_named_with_both_lines() -> None:
+    with pytest.raises(DatasetError, match=r"line 4: has a second page 'A' \(the first begins in line 3\)") as caught:
+        read(tei('<pb n="a"/><p>x</p>\n<pb n="A"/>\n'.replace("<pb", "\n<pb", 1)))
+    assert "Give each pb an n of its own" in str(caught.value)

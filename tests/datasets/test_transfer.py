@@ -218,7 +218,7 @@ HOSTILE: dict[str, tuple[dict[str, bytes], str]] = {
     "a good page and a bad one": ({"a.xml": PAGE, "b.xml": PAGE[:-9]}, "b.xml.*is not well-formed XML"),
     "two pages of an edition with one name": (
         {"a.xml": tei('<pb n="1"/><p>x</p><pb n="1"/><p>y</p>')},
-        "is a second page a_1",
+        "has a second page '1'",
     ),
     "a text in Latin-1": ({"a.txt": "Grüße".encode("latin-1")}, "is not UTF-8"),
 }

@@ -10,7 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import ImportReport, Options, Source
-from histeval.datasets.formats.markup import add, files_of, local, read_root, root_tag, split_tag, xml_text
+from histeval.datasets.formats.markup import (
+    add,
+    files_of,
+    foreign_namespace,
+    local,
+    read_root,
+    root_tag,
+    split_tag,
+    xml_text,
+)
 from histeval.datasets.formats.order import Node, reading_order
 from histeval.datasets.formats.pages import Line, Page, Region, count_page, page_ids
 from histeval.errors import DatasetError
@@ -53,9 +62,7 @@ class _Reader:
         root = read_root(self.source)
         namespace = split_tag(root.tag)[0]
         if namespace not in NAMESPACES:
-            what = f"has the namespace {namespace[:200]!r}, which ALTO 2 to 4 do not have"
-            remedy = f"It is one of {', '.join(NAMESPACES)}"
-            raise DatasetError(what, file=self.source.path, line=root.sourceline, remedy=remedy)
+            raise foreign_namespace(root, self.source, "ALTO", list(NAMESPACES))
         layout = next((child for child in root if local(child) == "Layout"), None)
         pages = [child for child in layout if local(child) == "Page"] if layout is not None else []
         if not pages:

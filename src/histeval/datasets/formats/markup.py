@@ -110,6 +110,17 @@ def local(element: _Element) -> str:
     return split_tag(element.tag)[1]
 
 
+def foreign_namespace(root: _Element, source: Source, name: str, known: Sequence[str]) -> DatasetError:
+    """What is raised for a root element that has none of the namespaces of a format; `known` names them."""
+    namespace = split_tag(root.tag)[0]
+    what = f"has the namespace {namespace[:200]!r}, which no published version of {name} has"
+    if not namespace:
+        what = f"has no namespace, which every version of {name} has"
+    more = f" (or, for other versions, {', '.join(known[:-1])})" if len(known) > 1 else ""
+    remedy = f'Write xmlns="{known[-1]}" into its first element{more}, or export it again'
+    return DatasetError(what, file=source.path, line=root.sourceline or None, remedy=remedy)
+
+
 def number(text: str | None) -> int | None:
     """A whole number in an attribute, None where there is none."""
     text = (text or "").strip()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import ImportReport, Options, Source
-from histeval.datasets.formats.markup import files_of, local, number, read_root, root_tag, split_tag
+from histeval.datasets.formats.markup import files_of, foreign_namespace, local, number, read_root, root_tag, split_tag
 from histeval.datasets.formats.order import Node, reading_order
 from histeval.datasets.formats.pages import Line, Page, Region, count_page, lines_of, page_ids, place_of
 from histeval.errors import DatasetError, UsageError
@@ -68,9 +68,7 @@ class _Reader:
         root = read_root(self.source)
         namespace = split_tag(root.tag)[0]
         if namespace.removeprefix(NAMESPACE) not in VERSIONS:
-            what = f"has the namespace {namespace[:200]!r}, which no published version of PAGE has"
-            remedy = f"It is {NAMESPACE}VERSION, the version one of {', '.join(VERSIONS)}"
-            raise DatasetError(what, file=self.source.path, line=root.sourceline, remedy=remedy)
+            raise foreign_namespace(root, self.source, "PAGE", [f"{NAMESPACE}{version}" for version in VERSIONS])
         element = next((child for child in root if local(child) == "Page"), None)
         if element is None:
             raise DatasetError("holds no Page", file=self.source.path, remedy="Export it again")
@@ -84,7 +82,10 @@ class _Reader:
         """The regions of a page that the reading order names or that stand at the top, in reading order."""
         regions = {region.get("id") or f"r{n}": region for n, region in enumerate(_regions(page), start=1)}
         if len(regions) < sum(1 for _ in _regions(page)):
-            raise DatasetError("has two regions with one id", file=self.source.path, remedy="Give each its own id")
+            names = [region.get("id") for region in _regions(page)]
+            twice = next((name for name in names if name and names.count(name) > 1), "")
+            what = f"has two regions with one id{f', {twice[:80]}' if twice else ''}"
+            raise DatasetError(what, file=self.source.path, remedy="Give each its own id")
         order = next((child for child in page if local(child) == "ReadingOrder"), None)
         top = [
             name

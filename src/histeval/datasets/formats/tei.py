@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.datasets.formats.base import ImportReport, Options, Source
-from histeval.datasets.formats.markup import files_of, local, read_root, root_tag, split_tag
-from histeval.datasets.formats.pages import Line, Page, Region, count_page, page_ids
+from histeval.datasets.formats.markup import files_of, foreign_namespace, local, read_root, root_tag, split_tag
+from histeval.datasets.formats.pages import Line, Page, Region, count_page, page_ids, place_of
 from histeval.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -58,21 +58,41 @@ def _read_file(source: Source, identifier: str, options: Options, report: Import
     root = read_root(source)
     namespace = split_tag(root.tag)[0]
     if namespace != NAMESPACE:
-        what = f"has the namespace {namespace[:200]!r}, not that of TEI"
-        raise DatasetError(what, file=source.path, line=root.sourceline, remedy=f"It is {NAMESPACE}")
+        raise foreign_namespace(root, source, "TEI", [NAMESPACE])
     texts = [element for element in root.iter(f"{{{NAMESPACE}}}text") if not _inside_text(element)]
     texts = texts or list(root.iter(f"{{{NAMESPACE}}}sourceDoc"))
     if not texts:
         raise DatasetError(
             "holds neither text nor sourceDoc", file=source.path, remedy="Is it a list of letters, or only a header?"
         )
-    walker = _Walker(source, identifier, options, report)
+    pages: list[Page] = []
     try:
-        for text in texts:
-            walker.walk(text)
+        for name, parts in _editions(texts, identifier).items():
+            walker = _Walker(source, name, options, report)
+            for text in parts:
+                walker.walk(text)
+            pages += walker.pages()
     except RecursionError:
         raise DatasetError("is nested too deep", file=source.path) from None
-    return walker.pages()
+    return pages
+
+
+def _editions(texts: Sequence[_Element], identifier: str) -> dict[str, list[_Element]]:
+    """The texts of a file by the name their pages begin with: those of a corpus by its editions' ids or numbers."""
+    found: dict[str, list[_Element]] = {}
+    editions: dict[_Element, str] = {}
+    for text in texts:
+        edition = text.getparent()
+        while edition is not None and local(edition) != "TEI":
+            edition = edition.getparent()
+        if edition is None or edition.getparent() is None:
+            name = identifier
+        elif edition in editions:
+            name = editions[edition]
+        else:
+            name = editions[edition] = f"{identifier}_{edition.get(_ID) or len(editions) + 1}"
+        found.setdefault(name, []).append(text)
+    return found
 
 
 def _inside_text(element: _Element) -> bool:
@@ -117,8 +137,9 @@ class _Walker:
         self.deleted = format.option(options, "deleted") == "keep"
         self.found: list[tuple[str, str, str, list[_Open]]] = []
         """Name, reference, image and regions of each page."""
-        self.numbers: dict[str, int] = {}
-        self.break_is_line = False
+        self.lines: dict[str, _Element] = {}
+        """The element with which each page begins, by its name."""
+        self.options = options
         self.begin_page("", "", "")
 
     def begin_page(self, name: str, reference: str, image: str) -> None:
@@ -173,18 +194,31 @@ class _Walker:
         self.stack.append(opened)
         self.inner(element)
         opened.end_line()
-        if len(self.found) == pages:
-            self.stack.pop()
-        else:
+        if len(self.found) != pages:
             self.here.end_line()
+            return
+        self.stack.pop()
+        # What is main text stays where it stands: the text goes on behind it, in a region of its own.
+        in_text = place_of(kind, self.options, ImportReport(self.report.task, self.report.format)) == "text"
+        if len(self.stack) == 1 and in_text and not "".join(self.here.words).strip():
+            self.stack[-1] = self.region(self.here.kind)
 
     def on_pb(self, element: _Element) -> None:
         reference = (element.get("n") or "").strip()
         name = reference or (element.get(_ID) or "").strip() or str(len(self.found))
+        self.once(name, element)
         image = (element.get("facs") or "").strip()
         if image.startswith("#"):
             image = self.image_of(element, image[1:])
         self.begin_page(name, reference, image)
+
+    def once(self, name: str, element: _Element) -> None:
+        """Raises DatasetError for a second page of this name in a text."""
+        first = self.lines.setdefault(name.casefold(), element)
+        if first is not element:
+            what = f"has a second page {name[:80]!r} (the first begins in line {first.sourceline})"
+            remedy = f"Give each {local(element)} an n of its own, or each text a file"
+            raise DatasetError(what, file=self.source.path, line=element.sourceline or None, remedy=remedy)
 
     def image_of(self, element: _Element, identifier: str) -> str:
         """The address of the image that a facs attribute refers to."""
@@ -199,7 +233,9 @@ class _Walker:
         graphic = next((child for child in element if local(child) == "graphic"), None)
         image = (graphic.get("url") or "") if graphic is not None else ""
         reference = (element.get("n") or "").strip()
-        self.begin_page(reference or element.get(_ID) or str(len(self.found)), reference, image)
+        name = reference or element.get(_ID) or str(len(self.found))
+        self.once(name, element)
+        self.begin_page(name, reference, image)
         self.inner(element)
 
     def on_zone(self, element: _Element) -> None:
