@@ -221,7 +221,7 @@ def _from_table(path: Path, id_column: str, markup_column: str) -> list[RawEntry
         name = row.get(identifier).strip() if identifier else str(index)
         if not name or name in seen:
             what = f"stands a second time (first in line {seen[name]})" if name else f"has an empty {identifier}"
-            raise DatasetError(what, file=path, line=row.line, item=name)
+            raise DatasetError(what, file=path, line=row.line, item=name, remedy="Give each entry an id of its own")
         seen[name] = row.line
         others = {key: cell.strip() for key, cell in row.cells.items() if key not in ("", identifier, markup)}
         attributes = {key: cell for key, cell in others.items() if cell}

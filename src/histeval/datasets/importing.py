@@ -104,7 +104,8 @@ def _letter_records(table: Table, rows: Sequence[Row], id_column: str) -> dict[s
         # File systems of two of three operating systems do not tell case apart.
         if identifier.casefold() in lines:
             what = f"stands a second time (first in line {lines[identifier.casefold()]})"
-            raise DatasetError(what, file=table.path, line=row.line, item=identifier)
+            remedy = "Give each letter a number of its own"
+            raise DatasetError(what, file=table.path, line=row.line, item=identifier, remedy=remedy)
         lines[identifier.casefold()] = row.line
         record: dict[str, Any] = {
             name: list(split_cell(row.get(name))) for name in table.columns if name not in skipped

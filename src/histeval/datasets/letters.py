@@ -183,7 +183,8 @@ def letters_from_table(table: Table, plan: Plan) -> tuple[list[LetterRecord], li
         identifier = f"{prefix}{number}"
         if identifier in seen:
             what = f"stands a second time (first in line {seen[identifier]})"
-            raise DatasetError(what, file=table.path, line=row.line, item=identifier)
+            remedy = "Give each letter a number of its own"
+            raise DatasetError(what, file=table.path, line=row.line, item=identifier, remedy=remedy)
         seen[identifier] = row.line
         fields = {name: split_cell(row.get(column), plan.truth.separator) for name, column in present.items()}
         signed = _signed(row.get(plan.truth.signed).strip() or None)

@@ -45,7 +45,8 @@ def read_records(path: Path, *, id_key: str = "", leave_out: frozenset[str] = fr
         if record.id in seen:
             first = seen[record.id]
             where = f"line {first.line}" if first.line else first.file.name
-            raise DatasetError(f"stands a second time (first in {where})", file=path, line=record.line, item=record.id)
+            what, remedy = f"stands a second time (first in {where})", "Give each document an id of its own"
+            raise DatasetError(what, file=path, line=record.line, item=record.id, remedy=remedy)
         seen[record.id] = record
         found.items.append(record)
     return found

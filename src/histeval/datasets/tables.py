@@ -73,7 +73,8 @@ def parse_table(
     columns = tuple(name.strip() for name in header[1])
     for name in columns:
         if name and columns.count(name) > 1:
-            raise DatasetError("stands twice in the first row", file=path, line=header[0], item=f"column {name}")
+            what, remedy = "stands twice in the row of column names", "Rename one of them"
+            raise DatasetError(what, file=path, line=header[0], item=f"column {name}", remedy=remedy)
     for name in required:
         if name not in columns:
             raise DatasetError(

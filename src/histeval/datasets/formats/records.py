@@ -193,7 +193,8 @@ def split(items: Iterable[Item]) -> tuple[list[LetterDocument], list[AuthorityLi
         if first is not item:
             where = f"line {first.line}" if first.file == item.file and first.line else str(first.file)
             what = f"stands a second time (first in {where})"
-            raise DatasetError(what, file=item.file, line=item.line, item=item.id)
+            remedy = "Give each letter an id of its own; ids that differ in case or stored accents only are one"
+            raise DatasetError(what, file=item.file, line=item.line, item=item.id, remedy=remedy)
     return list(letters.values()), list(lists.values())
 
 

@@ -62,7 +62,9 @@ def _check(data: bytes, source: Source) -> None:
                 what = f"unpacks to more than {UNPACKED_LIMIT // (1 << 20)} MB"
                 raise DatasetError(what, file=source.path, remedy="Split it into parts")
     except zlib.error:
-        raise DatasetError("is no DocBin of spaCy: it cannot be unpacked", file=source.path) from None
+        raise DatasetError(
+            "is no DocBin of spaCy: it cannot be unpacked", file=source.path, remedy="Write it with `DocBin.to_disk`"
+        ) from None
     if not unpacker.eof:
         raise DatasetError("is cut off", file=source.path, remedy="Export it again")
 

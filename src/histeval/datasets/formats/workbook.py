@@ -147,7 +147,8 @@ def _table(sheet: Any, source: Source, report: ImportReport) -> Table | None:
     columns = tuple(text.strip() for text in texts)
     for name in columns:
         if name and columns.count(name) > 1:
-            raise DatasetError("stands twice in the first row", file=path, line=line, item=f"column {name}")
+            what, remedy = "stands twice in the row of column names", "Rename one of them"
+            raise DatasetError(what, file=path, line=line, item=f"column {name}", remedy=remedy)
     rows: list[Row] = []
     unnamed: set[int] = set()
     for number, texts in filled[place + 1 :]:
