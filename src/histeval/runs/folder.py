@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from histeval.errors import AnswersError, OutputError, UsageError
+from histeval.errors import AnswersError, OutputError, UsageError, printable
 from histeval.runs.secrets import redact, secret_values
 from histeval.tasks.base import FAILURES, Answer
 
@@ -385,7 +385,7 @@ def _difference(key: str, old: Any, new: Any) -> str:
         for name in sorted({*old, *new}):
             if old.get(name) != new.get(name):
                 return _difference(f"{key} {name}", old.get(name), new.get(name))
-    return f"its {key} is {_short(old)}, not {_short(new)}"
+    return printable(f"its {key} is {_short(old)}, not {_short(new)}")
 
 
 def _short(value: Any) -> str:
