@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from histeval.cli.app import run
 from histeval.datasets import iiif
-from histeval.datasets.iiif import fetch_images, read_manifest
+from histeval.datasets.iiif import fetch_images
+from histeval.datasets.manifests import read_manifest
 from histeval.errors import DatasetError, HistevalError, OutputError, UsageError
 from support import examples
 from transcription_samples import JPEG
@@ -190,7 +192,7 @@ def test_images_without_a_service_and_choices_and_addresses_from_here(library: L
         "https://x.example/book/pages/1.jpg",
         "https://x.example/2.tif",
     ]
-    assert manifest.notes == ("page 3 has no image and is left out",)
+    assert manifest.notes == ("page 2 has 2 images; the first is taken", "page 3 has no image and is left out")
 
 
 def test_a_fetch_goes_on_where_it_stopped(library: Library, tmp_path: Path) -> None:
@@ -198,14 +200,66 @@ def test_a_fetch_goes_on_where_it_stopped(library: Library, tmp_path: Path) -> N
     library.add("/i/1/full/full/0/default.jpg", JPEG)
     library.add("/i/2/full/full/0/default.jpg", (403, {}, b""))
     library.add("/i/3/full/full/0/default.jpg", JPEG)
-    with pytest.raises(DatasetError, match="the server answers 403"):
+    library.add("/i/3/full/full/0/default.jpg", (503, {}, b""))
+    with pytest.raises(DatasetError, match=r"the server answers 503.*The same command goes on from here"):
         fetch_images(url, tmp_path)
     assert [path.name for path in (tmp_path / "images").iterdir()] == ["0001.jpg"]
     library.add("/i/2/full/full/0/default.jpg", JPEG)
+    library.add("/i/3/full/full/0/default.jpg", JPEG)
     library.requests.clear()
     done = fetch_images(url, tmp_path)
-    assert (done.fetched, done.kept) == (2, 1)
+    assert (done.fetched, done.kept, done.missing) == (2, 1, ())
     assert library.requests[1:] == ["/i/2/full/full/0/default.jpg", "/i/3/full/full/0/default.jpg"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [((404, {}, b""), "the server answers 404"), ((403, {}, b""), "the server answers 403"),
+     ((200, {}, b"<html>log in</html>"), "is no image of a known format"),
+     ((302, {"Location": "file:///etc/passwd"}, b""), "is not allowed"),
+     ((302, {"Location": "/i/2/full/full/0/default.jpg"}, b""), "redirects in a circle")],
+)  # fmt: skip
+def test_an_image_that_is_not_given_is_named_and_the_others_come(
+    reply: Reply, words: str, library: Library, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = library.manifest(version_2(library.url, 3))
+    for number in (1, 3):
+        library.add(f"/i/{number}/full/full/0/default.jpg", JPEG)
+    library.add("/i/2/full/full/0/default.jpg", reply)
+    assert run(["get", "--from", url, "--to", str(tmp_path / "book")]) == 1
+    printed = capsys.readouterr().out
+    for said in ("2 images fetched", "page 2 (2r) is missing", words):
+        assert said in printed
+    assert sorted(path.name for path in (tmp_path / "book/images").iterdir()) == ["0001.jpg", "0003.jpg"]
+    library.add("/i/2/full/full/0/default.jpg", JPEG)
+    assert run(["get", "--from", url, "--to", str(tmp_path / "book")]) == 0
+    assert sorted(path.name for path in (tmp_path / "book/images").iterdir()) == ["0001.jpg", "0002.jpg", "0003.jpg"]
+    assert run(["init", "manuscripts", str(tmp_path / "book")]) == 0
+
+
+def test_a_library_that_gives_nothing_is_not_asked_for_ever(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iiif, "MOST_MISSING", 3)
+    url = library.manifest(version_2(library.url, 9))
+    library.add("/i/1/full/full/0/default.jpg", JPEG)
+    with pytest.raises(DatasetError, match=r"/i/2/.*the server answers 404.*Look at the address in a browser"):
+        fetch_images(url, tmp_path)
+    assert library.requests[-1].startswith("/i/4/")
+
+
+def test_further_images_of_a_page_are_named() -> None:
+    value = version_3("https://x.example", 2)
+    body = {"type": "Choice", "items": [{"id": "https://x.example/a.jpg"}, {"id": "https://x.example/b.jpg"}]}
+    value["items"][0]["items"][0]["items"][0]["body"] = body
+    notes = read_manifest("https://x.example/m", json.dumps(value).encode()).notes
+    assert notes == ("page 1 has 2 images; the first is taken",)
+    older = version_2("https://x.example", 2)
+    images = older["sequences"][0]["canvases"][1]["images"]
+    images.append(images[0])
+    assert read_manifest("https://x.example/m", json.dumps(older).encode()).notes == (
+        "page 2 has 2 images; the first is taken",
+    )
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -252,7 +306,8 @@ def image_at(address: str) -> dict[str, Any]:
 
 
 FAULTY: dict[str, tuple[Callable[[Library], Any], str]] = {
-    "not JSON": (lambda _: b"<html></html>", "is not JSON"),
+    "a web page": (lambda _: b"<!DOCTYPE html><html></html>", "is a web page or XML, not a IIIF manifest"),
+    "not JSON": (lambda _: b"{label: 1}", "is not JSON"),
     "a list": (lambda _: [], "no JSON object"),
     "not UTF-8": (lambda _: b'{"label": "\xff"}', "is not UTF-8"),
     "nested too deep": (lambda _: b"[" * 5000 + b"]" * 5000, "nested deeper"),

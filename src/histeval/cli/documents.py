@@ -15,11 +15,11 @@ def get(
     to: Path | None = None,
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     width: int | None = None,
-) -> None:
+) -> int:
     """Fetch a published dataset, or the page images of a IIIF manifest; an interrupted fetch goes on where it was.
 
     Files of a published dataset are checked (SHA-256). Images come one at a time, in the order of the manifest, with
-    their labels and rights.
+    their labels and rights; ends with status 1 where the library does not give all of them.
 
     Parameters
     ----------
@@ -47,16 +47,17 @@ def get(
         for line in str(images).splitlines():
             out.print(plain(line), soft_wrap=True)
         out.print(f"next: [bold]{command('histeval', 'init', 'TASK', to)}[/]")
-        return
+        return 1 if images.missing else 0
     if name is None:
         for collection in fetch.collections():
             out.print(f"[bold]{collection.name}[/]  {len(collection.files)} files, {collection.bytes / 1e6:.0f} MB")
-        return
+        return 0
     target = to or Path(name)
     with progress(f"fetching {name}") as tell:
         done = fetch.get(name, target, source=from_, progress=tell)
     out.print(f"{plain(str(target))}: {done.fetched} files fetched, {done.kept} were there and unchanged")
     out.print(f"next: [bold]{command('histeval', 'check', done.task, done.dataset)}[/]")
+    return 0
 
 
 def check(task: str, dataset: Path | None = None, /, *, format: Literal["table", "json"] = "table") -> int:
