@@ -25,6 +25,12 @@ from histeval.datasets.sources import open_sources
 from histeval.errors import DatasetError, OutputError, UsageError
 from histeval.tasks.registry import ALIASES
 
+_HOLDS = {
+    "letters": "A table has a row of column names and, below it, a row for each letter",
+    "manuscripts": "A page has regions with lines of text",
+    "directories": "An entry is a text with its entities",
+}
+
 
 def import_dataset(
     task: str,
@@ -49,7 +55,7 @@ def import_dataset(
     files = _without_companions(chosen, files, report)
     documents = list(chosen.read(files, merged, report))
     if not documents:
-        raise DatasetError(f"holds no document for {task}", file=files[0].path)
+        raise DatasetError(f"holds no document for {task}", file=files[0].path, remedy=_HOLDS[task])
     model = import_module(MODELS[task])
     written: dict[str, str | bytes | Source] = dict(
         model.dataset_files(documents, out.resolve().name or task, merged, report)
@@ -95,7 +101,7 @@ def import_answers(
             unknown.append(given)
         lines.append(json.dumps(answer, ensure_ascii=False))
     if not lines:
-        raise DatasetError(f"holds no document for {task}", file=files[0].path)
+        raise DatasetError(f"holds no document for {task}", file=files[0].path, remedy=_HOLDS[task])
     if unknown and dataset is not None:
         report.repair(f"an answer for a document that {dataset.name} does not have", *unknown)
     if out.exists():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from histeval.datasets.formats import headings
 from histeval.datasets.formats.base import ImportReport
-from histeval.datasets.formats.records import AuthorityList, authority_entry
+from histeval.datasets.formats.records import TYPES, AuthorityList, authority_entry
 from histeval.datasets.importing import persons_json
 from histeval.datasets.tables import Row, Table, split_cell
 from histeval.errors import DatasetError
@@ -16,7 +16,6 @@ from histeval.tasks.description import Field
 from histeval.tasks.identifiers import identifier
 
 LIST_OF_KIND = {"person": "persons", "place": "places", "organisation": "organizations", "list": "things"}
-_TYPES = {"persons": "Person", "places": "Place", "organizations": "Organization"}
 
 
 def is_authority(title: str, table: Table) -> bool:
@@ -51,6 +50,9 @@ def authority_from_table(name: str, table: Table, report: ImportReport) -> Autho
         scheme: next((folded[word] for word in words if word in folded), "")
         for scheme, words in headings.SCHEMES.items()
     }
+    unread = [column for column in table.columns if column and column not in {named, alternates, *schemes.values()}]
+    if unread:
+        report.leave_out(f"columns of the list {name}", *(f"{table.path.name}: {column}" for column in unread))
     cells = [row.get(alternates) for row in table.rows] if alternates else []
     separator = next((sign for sign in ("|", ";") if any(sign in cell for cell in cells)), ",")
     entries = []
@@ -59,7 +61,7 @@ def authority_from_table(name: str, table: Table, report: ImportReport) -> Autho
             raise DatasetError("has no name", file=table.path, line=row.line, remedy=f"Fill the column {named}")
         forms = split_cell(row.get(alternates), separator) if alternates else ()
         identifiers = _identifiers(row, schemes)
-        entries.append(authority_entry(row.get(named).strip(), forms, identifiers, _TYPES.get(name, "Thing")))
+        entries.append(authority_entry(row.get(named).strip(), forms, identifiers, TYPES.get(name, "Thing")))
     return AuthorityList(name, entries, table.path)
 
 
@@ -115,7 +117,7 @@ class Collected:
         """The lists: an entry for each identifier, the first of its names first."""
         lists = []
         for name, known in self.names.items():
-            kind = _TYPES.get(name, "Thing")
+            kind = TYPES.get(name, "Thing")
             entries = [authority_entry(forms[0], forms[1:], dict([key]), kind) for key, forms in known.items()]
             lists.append(AuthorityList(name, entries, file, made=True))
         return lists

@@ -69,7 +69,9 @@ ATTRIBUTES = {
 
 UNDATED = (
     "s d", "sd", "n d", "nd", "o d", "od", "o dat", "undated", "undatiert", "ohne datum", "sans date", "senza data",
-    "sin fecha", "sem data", "zonder datum", "no date",
+    "sin fecha", "sem data", "zonder datum", "no date", "unknown", "unbekannt", "inconnu", "inconnue", "date inconnue",
+    "sconosciuta", "data sconosciuta", "desconocida", "fecha desconocida", "desconhecida", "data desconhecida",
+    "onbekend", "datum unbekannt", "date unknown",
 )  # fmt: skip
 """What catalogues write where a letter has no date."""
 
@@ -157,6 +159,15 @@ def is_usual(heading: str) -> bool:
     (True, True, False)
     """
     return field_for(heading) is not None or folded(heading) in _others()
+
+
+def holds_identifiers(heading: str) -> bool:
+    """Whether a column is called after a scheme of identifiers, as one beside names is.
+
+    >>> holds_identifiers("GND mittente"), holds_identifiers("ID Wikidata (lieu)"), holds_identifiers("Legende")
+    (True, True, False)
+    """
+    return bool({scheme.casefold() for scheme in SCHEMES} & set(folded(heading).split()))
 
 
 def says(cell: str) -> bool | None:

@@ -71,7 +71,13 @@ def map_columns(table: Table, options: Options) -> Mapped:
     others = options.get("others", "leave_out" if options.get("fields") else "keep")
     if others not in ("keep", "leave_out"):
         raise UsageError(f"the option others takes keep or leave_out, not {others!r}")
-    left_out = [heading for heading in rest if others == "leave_out" or heading == "transkribus_id"]
+    left_out = [
+        heading
+        for heading in rest
+        if others == "leave_out"
+        or heading == "transkribus_id"
+        or (not published and headings.holds_identifiers(heading))
+    ]
     taken = {column.field.name for column in columns}
     for heading in rest:
         if heading in left_out:

@@ -55,6 +55,9 @@ class AuthorityList:
 
 Item = LetterDocument | AuthorityList
 
+TYPES = {"persons": "Person", "places": "Place", "organizations": "Organization"}
+"""What schema.org calls an entry of an authority list, by the list's name; other lists hold things."""
+
 
 def identifiers_in(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The identifiers of an entry of known schemes."""
@@ -262,11 +265,11 @@ def from_answers(dataset: Dataset, records: Mapping[str, Any], report: ImportRep
 
 def _lists(dataset: Dataset) -> Iterator[AuthorityList]:
     for name, entries in dataset.authorities.items():
-        yield AuthorityList(name, [_entry(entry) for entry in entries], dataset.path)
+        yield AuthorityList(name, [_entry(entry, TYPES.get(name, "Thing")) for entry in entries], dataset.path)
 
 
-def _entry(entry: AuthorityEntry) -> dict[str, Any]:
-    return authority_entry(entry.name, entry.alternate_names, entry.identifiers, "Thing")
+def _entry(entry: AuthorityEntry, kind: str) -> dict[str, Any]:
+    return authority_entry(entry.name, entry.alternate_names, entry.identifiers, kind)
 
 
 def json_text(value: Any) -> str:

@@ -32,6 +32,11 @@ from histeval.datasets.letters import is_leftover
 from histeval.datasets.tables import LOOKED_AT, Row, Table, parse_table
 from histeval.errors import DatasetError, UsageError
 
+_IDENTIFIERS = (
+    "columns of identifiers, which no letter shows; say under [import.columns] whose they are: "
+    'FIELD = { column = "NAMES", identifiers = "IDENTIFIERS" }'
+)
+
 
 def sniff(source: Source) -> bool:
     """Whether a file is a workbook, a CSV table with a row of headings, or an authority list in JSON."""
@@ -170,10 +175,14 @@ def _letters(table: Table, options: Options, report: ImportReport) -> tuple[list
     """The letters of a table, and the authority lists that its columns of identifiers make."""
     mapped = map_columns(table, options)
     for heading in mapped.left_out:
-        report.leave_out("columns", f"{table.path.name}: {heading}")
+        of_names = PUBLISHED_ID not in table.columns and headings.holds_identifiers(heading)
+        report.leave_out(_IDENTIFIERS if of_names else "columns", f"{table.path.name}: {heading}")
     for column in mapped.columns:
         if PUBLISHED_ID not in table.columns:
             report.note(f"column {column.heading} is read as {column.field.name} ({column.field.kind})")
+    for name, heading in mapped.attributes.items():
+        if PUBLISHED_ID not in table.columns and heading != name:
+            report.note(f"column {heading} is read as {name}, which describes a letter")
     if not mapped.id:
         report.note(f"{table.path.name}: no column of ids is known, so letters are numbered by their row")
     fields = tuple(column.field for column in mapped.columns)

@@ -6,7 +6,8 @@ import datetime
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ ROWS_LIMIT, COLUMNS_LIMIT, CELLS_LIMIT = 200_000, 1000, 4_000_000
 _PACKED, _OLD, _OPEN_DOCUMENT = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"mimetypeapplication/vnd.oasis.opendocument"
 _ROW = re.compile(rb"<(?:\w+:)?row\b[^>]*?\br=[\"'](\d+)[\"']")
 _CELL = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br=[\"']([A-Za-z]+)\d+[\"']")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref=[\"']([A-Za-z]{1,3})(\d{1,7}):[A-Za-z]{1,3}(\d{1,7})[\"']")
 _CELL_START = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
 
@@ -45,7 +47,7 @@ def read_workbook(source: Source, report: ImportReport) -> Iterator[tuple[str, T
         raise DatasetError(what, file=source.path, remedy="Save it as .xlsx without a password, or as CSV")
     if data[30:73].startswith(_OPEN_DOCUMENT[:20]) or source.suffix == ".ods":
         raise DatasetError("is an OpenDocument spreadsheet", file=source.path, remedy="Save it as .xlsx or CSV")
-    formulas = _check(data, source)
+    formulas, merged = _check(data, source)
     try:
         import openpyxl
     except ImportError:
@@ -56,7 +58,7 @@ def read_workbook(source: Source, report: ImportReport) -> Iterator[tuple[str, T
         written = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False) if formulas else None
         for sheet in book.worksheets:
             sheet.reset_dimensions()
-            table = _table(sheet, source, report)
+            table = _table(sheet, source, report, merged.get(getattr(sheet, "_worksheet_path", ""), ()))
             if written is not None:
                 _report_formulas(sheet, written[sheet.title], source, report)
             if table is not None:
@@ -68,9 +70,15 @@ def read_workbook(source: Source, report: ImportReport) -> Iterator[tuple[str, T
         raise DatasetError(what, file=source.path, remedy="Save it again as .xlsx, or as CSV") from None
 
 
-def _check(data: bytes, source: Source) -> bool:
-    """Whether a workbook has formulas; raises DatasetError where it exceeds a limit, before anything is built of it."""
+Merged = tuple[int, int, int]
+"""The column of a merged cell, its first row and its last."""
+
+
+def _check(data: bytes, source: Source) -> tuple[bool, dict[str, list[Merged]]]:
+    """Whether a workbook has formulas, and the merged cells of each part that span rows; raises DatasetError where it
+    exceeds a limit, before anything is built of it."""
     size, formulas = 0, False
+    merged: dict[str, list[Merged]] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
@@ -89,12 +97,22 @@ def _check(data: bytes, source: Source) -> bool:
                         content += piece
                 if part.filename.lower().endswith((".xml", ".rels")):
                     formulas = _check_part(bytes(content), part.filename, source) or formulas
+                    if found := _merged_in(bytes(content)):
+                        merged[part.filename] = found
     except DatasetError:
         raise
     except Exception as fault:  # zipfile raises errors of many kinds for damaged archives
         what = f"is no workbook: {fault}"
         raise DatasetError(what, file=source.path, remedy="Save it again as .xlsx") from None
-    return formulas
+    return formulas, merged
+
+
+def _merged_in(content: bytes) -> list[Merged]:
+    """The cells of a sheet that span several rows."""
+    if b"\x00" in content[:200]:
+        content = content.decode("utf-16", "replace").encode()
+    found = ((_column(column), int(first), int(last)) for column, first, last in _MERGED.findall(content))
+    return [cell for cell in found if cell[1] < cell[2]]
 
 
 def _check_part(content: bytes, name: str, source: Source) -> bool:
@@ -128,7 +146,7 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _table(sheet: Any, source: Source, report: ImportReport) -> Table | None:
+def _table(sheet: Any, source: Source, report: ImportReport, merged: Sequence[Merged]) -> Table | None:
     """A sheet as a table: `header_of` says which row names the columns; None where the sheet is empty."""
     path = Path(f"{source.path} [{sheet.title}]")
     filled: list[tuple[int, list[str]]] = []
@@ -149,6 +167,7 @@ def _table(sheet: Any, source: Source, report: ImportReport) -> Table | None:
         if name and columns.count(name) > 1:
             what, remedy = "stands twice in the row of column names", "Rename one of them"
             raise DatasetError(what, file=path, line=line, item=f"column {name}", remedy=remedy)
+    _fill_merged(filled[place + 1 :], merged, path, report)
     rows: list[Row] = []
     unnamed: set[int] = set()
     for number, texts in filled[place + 1 :]:
@@ -160,6 +179,30 @@ def _table(sheet: Any, source: Source, report: ImportReport) -> Table | None:
         rows.append(Row(number, dict(zip(columns, texts, strict=False))))
     above = tuple(" ".join(filter(None, texts)) for _, texts in filled[:place])
     return Table(path, columns, tuple(rows), above, tuple(sorted(unnamed)))
+
+
+def _fill_merged(
+    filled: Sequence[tuple[int, list[str]]], merged: Sequence[Merged], path: Path, report: ImportReport
+) -> None:
+    """Puts what stands in a cell that spans rows into each of them, as a reader sees it."""
+    numbers = [number for number, _ in filled]
+    done = 0
+    for column, first, last in merged:
+        start, end = bisect_left(numbers, first), bisect_right(numbers, last)
+        if start == end or numbers[start] != first or len(filled[start][1]) < column:
+            continue  # in the header or above it, or empty
+        value = filled[start][1][column - 1]
+        done += end - start
+        if done > CELLS_LIMIT:
+            raise DatasetError(f"merges more than {CELLS_LIMIT} cells", file=path, remedy="Save it as CSV")
+        for _, texts in filled[start + 1 : end]:
+            if value:
+                texts += [""] * (column - len(texts))
+                texts[column - 1] = value
+        if value and end - start > 1:
+            report.repair(
+                "cells that span rows, read in each of them", f"{path.name}: rows {first} to {last}: {value[:40]}"
+            )
 
 
 def _text(cell: Any, place: str, report: ImportReport) -> str:
