@@ -87,8 +87,7 @@ def test_more_merged_cells_than_cells_are_refused(monkeypatch: pytest.MonkeyPatc
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(workbook("B2:B5"))) as given, zipfile.ZipFile(out, "w") as archive:
         for name in given.namelist():
-            cell = b'<mergeCell ref="B2:B5" />'
-            archive.writestr(name, given.read(name).replace(cell, cell * 11))
+            archive.writestr(name, re.sub(rb"<mergeCell [^>]*/>", lambda cell: cell[0] * 11, given.read(name)))
     with pytest.raises(DatasetError, match="merges more than 40 cells"):
         imported(out.getvalue())
 
