@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from histeval.cli.app import run
 from histeval.datasets.bundled import bundled
 from histeval.errors import InputError, OutputError, UsageError
 from histeval.runs.folder import RunFolder, read_answers
@@ -103,17 +102,6 @@ def test_a_torn_shard_is_refused_and_made_again(tmp_path: Path) -> None:
             list(merge(files))
     files[1].write_bytes(whole)
     assert list(merge(files))
-
-
-def test_a_folder_that_may_not_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "no" / "such" / "folder" / "shard.jsonl"
-    words = ["score", "letters", str(bundled("letters")), str(bundled("letters/careful")), "--shard", "1/1"]
-    assert run([*words, "--out", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert str(out) in said
-    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

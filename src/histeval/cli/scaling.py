@@ -82,6 +82,7 @@ def scores(asked: Asked, engine: Engine) -> Iterator[Score]:
 def write_shard(asked: Asked, engine: Engine, shard: str | None, out: Path | None) -> None:
     """Scores one share of everything and writes it to a file."""
     from histeval.cli.options import open_dataset
+    from histeval.datasets.files import check_writable
     from histeval.runs.opening import open_answers
     from histeval.runs.parts import is_corpus
     from histeval.runs.sharding import parse_shard, shard_lines, write_lines
@@ -89,6 +90,7 @@ def write_shard(asked: Asked, engine: Engine, shard: str | None, out: Path | Non
     if shard is None or out is None:
         raise UsageError("--shard i/n and --out FILE go together")
     share = parse_shard(shard)
+    check_writable(out.parent)
     if len(set(asked.answers)) < len(asked.answers):
         raise UsageError("the same answers are given twice")
     lines: list[dict[str, Any]] = []

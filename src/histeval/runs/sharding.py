@@ -22,9 +22,9 @@ import numpy as np
 
 from histeval._version import version
 from histeval.datasets.base import Dataset, Document
-from histeval.datasets.files import atomic_write, parse_json, read_lines
+from histeval.datasets.files import atomic_write, make_folder, parse_json, read_lines
 from histeval.entities.spans import Entry, Span
-from histeval.errors import AnswersError, HistevalError, UsageError
+from histeval.errors import AnswersError, HistevalError, UsageError, printable
 from histeval.runs.answers import AnswerSet
 from histeval.runs.parts import Corpus
 from histeval.runs.score import MISSING, Outcome, Outcomes, Score, Scorers, conclude, score_pairs
@@ -112,6 +112,7 @@ def corpus_line(
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
     """Writes a shard's file whole or not at all; gives the number of its lines. Raises OutputError."""
     written = [json.dumps(line, ensure_ascii=True, default=str) for line in lines]
+    make_folder(path.parent)
     atomic_write(path, "\n".join(written) + "\n")
     return len(written)
 
@@ -183,7 +184,7 @@ def _check_header(value: dict[str, Any], path: Path, number: int) -> None:
 
 
 def _complete(run: str, found: list[_Section]) -> None:
-    first = found[0]
+    first, run = found[0], printable(run, 200)
     _, of = first.header["shard"]
     seen: dict[int, Path] = {}
     alike = (
