@@ -66,7 +66,8 @@ def table(rows: list[Row]) -> str:
         "",
         "Written by `make bench` (`python -m benchmarks`): medians of at least five, ours and the peer's in turn, in",
         "one run. Ratios say how many times faster Histeval is; seconds are of this machine at that hour. A limit",
-        "in seconds stands where there is no peer. Peak memory is of the process that measured, the peer's included;",
+        "in seconds stands where there is no peer. Text, on which both work in one thread, is measured in processor",
+        "time, which a busy machine hardly changes. Peak memory is of the process that measured, the peer's included;",
         "for whole commands, of the command (with `ray`, of all its processes together).",
         "",
         "| what | beside | ours, s | theirs, s | ratio | wanted | holds | peak, MB |",
@@ -82,7 +83,7 @@ def table(rows: list[Row]) -> str:
     lines += [
         "",
         f"{time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} cores, load {load:.1f} at the end (ratios survive a busy machine, seconds do not).",
+        f"{os.cpu_count()} cores, load {load:.1f} at the end (ratios survive a busy machine better than seconds do).",
         "",
         "Versions: " + ", ".join(f"{name} {known(name)}" for name in PACKAGES) + ".",
         "",

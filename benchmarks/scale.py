@@ -1,7 +1,6 @@
-"""A corpus of generated pages scored by the local engine and by Ray on as many cores, and how cost grows.
+"""A corpus of generated pages scored by the local engine and by Ray on as many cores: `python -m benchmarks.scale`.
 
-`python -m benchmarks.scale [PAGES]` compares the engines; `python -m benchmarks.scale growth [MOST]` prints the growth
-table (documents, page length, runs; seconds and peak memory of scoring, of the run folder and of the overview).
+`python -m benchmarks.scale PAGES` takes another size.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +23,8 @@ from benchmarks.text import noisy, page
 WORKERS = 2
 RUNS = 5
 PART = 5000
+PAGES = 60_000
+"""Where Ray's start (5 to 10 s) no longer decides; a run takes some 20 s on two idle cores."""
 SETTINGS = 'task = "manuscripts"\nname = "generated"\nunit = "document"\nlicence = "CC0"\nlanguages = ["de"]\n'
 
 
@@ -42,13 +44,13 @@ def rows(pages: int, characters: int = 1500, seed: int = 3, variants: int = 200)
         }
 
 
-def write_corpus(folder: Path, pages: int, characters: int = 1500) -> Path:
+def write_corpus(folder: Path, pages: int, characters: int = 1500, variants: int = 200) -> Path:
     """A corpus in parts of 5 000 pages; gives the folder of its parts."""
     parts = folder / "parts"
     parts.mkdir(parents=True)
     (folder / "dataset.toml").write_text(SETTINGS)
     out = None
-    for number, row in enumerate(rows(pages, characters)):
+    for number, row in enumerate(rows(pages, characters, variants=variants)):
         if number % PART == 0:
             if out:
                 out.close()
@@ -72,7 +74,7 @@ class Watched(NamedTuple):
 
 def watched(words: list[str]) -> Watched:
     """Runs a command line of Histeval and watches its processes."""
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen([sys.executable, "-m", "histeval", *words], stdout=subprocess.PIPE, text=True)
     peak, spent = 0.0, dict[int, float]()
     while process.poll() is None:
@@ -85,11 +87,13 @@ def watched(words: list[str]) -> Watched:
             process.wait(0.5)
         except subprocess.TimeoutExpired:
             continue
-    took = time.perf_counter() - begin
+    took, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    waited = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     printed = process.stdout.read() if process.stdout else ""
     if process.returncode:
         raise RuntimeError(f"histeval {' '.join(words)} ended with {process.returncode}")
-    return Watched(took, sum(spent.values()), peak, printed)
+    # what was seen lacks the last half second; what was waited for lacks the processes that Ray left to themselves
+    return Watched(took, max(waited, sum(spent.values())), peak, printed)
 
 
 def processes(root: int) -> Iterator[tuple[int, float, float]]:
@@ -117,9 +121,10 @@ def processes(root: int) -> Iterator[tuple[int, float, float]]:
         yield one, memory / 1024, spent.get(one, 0.0)
 
 
-def measure(pages: int = 10_000, runs: int = RUNS) -> list[dict[str, Any]]:
+def measure(pages: int = PAGES, runs: int = RUNS) -> list[dict[str, Any]]:
     """Ray beside the local engine, whole commands with their start; results must be equal. `wanted` is 1 / 1.3."""
-    what = f"{pages:,} generated pages of 1 500 characters, engine ray on {WORKERS} cores".replace(",", " ")
+    size = f"{pages:,}".replace(",", " ")
+    what = f"{size} generated pages of 1 500 characters, engine ray on {WORKERS} cores"
     row: dict[str, Any] = {"what": what, "peer": f"local engine, {WORKERS} processes", "wanted": 1 / 1.3}
     try:
         import ray  # noqa: F401
@@ -145,56 +150,6 @@ def measure(pages: int = 10_000, runs: int = RUNS) -> list[dict[str, Any]]:
     return measured
 
 
-def growth(most: int = 10_000) -> list[dict[str, Any]]:
-    """Cost of scoring against documents, page length and runs: one row each, with seconds and peak memory."""
-    found = []
-    sizes = [100]
-    while sizes[-1] * 10 <= most:
-        sizes.append(sizes[-1] * 10)
-    with tempfile.TemporaryDirectory() as name:
-        for pages, characters in [*((size, 1500) for size in sizes), (1000, 150), (1000, 15_000)]:
-            parts = write_corpus(Path(name) / f"{pages}_{characters}", pages, characters)
-            words = ["score", "manuscripts", str(parts.parent), str(parts), "--workers", "1", "--format", "json"]
-            seen = watched(words)
-            what = f"score, {pages} pages of {characters} characters"
-            found.append({"what": what, "seconds": seen.seconds, "processor": seen.processor, "peak_mb": seen.peak_mb})
-        found += folder_growth(Path(name), sizes)
-    return found
-
-
-def folder_growth(place: Path, sizes: list[int]) -> list[dict[str, Any]]:
-    """The run folder: writing a line for each document (fsync included), and reading what is done."""
-    from histeval.runs.folder import RunFolder, read_answers
-
-    found = []
-    for size in sizes:
-        if size > 10_000:
-            break
-        description = {"task": "manuscripts", "system": "recorded/a", "dataset": "generated"}
-        begin = time.perf_counter()
-        with RunFolder(place / f"run_{size}", description) as run:
-            for start in range(0, size, 100):
-                run.append(
-                    *({"document": f"page_{n}", "text": "x" * 1500} for n in range(start, min(size, start + 100)))
-                )
-        wrote = time.perf_counter() - begin
-        begin = time.perf_counter()
-        with RunFolder(place / f"run_{size}", description) as run:
-            assert len(run.done) == size
-        resumed = time.perf_counter() - begin
-        begin = time.perf_counter()
-        assert sum(1 for _ in read_answers(place / f"run_{size}")) == size
-        found.append({"what": f"run folder, {size} answers: write", "seconds": wrote})
-        found.append({"what": f"run folder, {size} answers: resume", "seconds": resumed})
-        found.append({"what": f"run folder, {size} answers: read", "seconds": time.perf_counter() - begin})
-    return found
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["growth"]:
-        for one in growth(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000):
-            processor = one.get("processor", 0.0)
-            print(f"{one['what']:44} {one['seconds']:9.3f} s {processor:9.2f} s {one.get('peak_mb', 0):8.0f} MB")
-    else:
-        for one in measure(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000):
-            print(one)
+    for one in measure(int(sys.argv[1]) if len(sys.argv) > 1 else PAGES):
+        print(one)

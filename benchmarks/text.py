@@ -6,6 +6,7 @@ Alone: `python benchmarks/text.py`. Peers are optional: one that is not installe
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from functools import partial
 from statistics import median
@@ -44,13 +45,13 @@ def noisy(chance: random.Random, text: str, rate: float) -> str:
 
 
 def compared(ours: Callable[[], Any], peer: Callable[[], Any]) -> tuple[float, float]:
-    """Median seconds of a call of each, over `RUNS` samples taken in turn so that a busy machine slows both alike.
+    """Median processor seconds of a call of each, over `RUNS` samples taken in turn; both work in one thread.
 
     A sample repeats a quick call until it takes some 20 ms, as timeit does. The results of both must be equal.
     """
     if ours() != peer():
         raise AssertionError("the results differ")
-    timers = [Timer(ours), Timer(peer)]
+    timers = [Timer(call, timer=time.process_time) for call in (ours, peer)]
     repeats = []
     for timer in timers:
         timer.timeit(1)

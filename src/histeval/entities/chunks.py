@@ -126,7 +126,7 @@ class Encoded:
         joined = np.zeros(len(codes) + len(lengths), dtype=_code_type(len(vocabulary)))
         held = np.ones(len(joined), dtype=bool)
         held[np.cumsum(lengths + 1) - 1] = False
-        joined[held] = translate.astype(joined.dtype)[codes]
+        joined[held] = translate.astype(joined.dtype).take(codes)
         return cls(joined, lengths, vocabulary)
 
     def __len__(self) -> int:
