@@ -78,3 +78,34 @@ def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert "status 0" in done.stdout
     assert done.stderr == ""
+
+
+def notes_of(printed: str) -> list[str]:
+    return [line for line in printed.splitlines() if line.startswith(("note ", "failed ", "UNUSABLE "))]
+
+
+def test_what_is_said_of_a_group_names_the_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = write_letters(tmp_path / "letters")
+    files = [
+        write_answers(tmp_path / "a.jsonl", {name: RIGHT[name] for name in ("letter01", "letter03")}),
+        write_answers(tmp_path / "b.jsonl"),
+    ]
+    assert run(["score", "letters", str(data), *map(str, files), "--by", "signed"]) == 0
+    lines = notes_of(capsys.readouterr().out)
+    # signed letters have both answers; the one that is not signed has none in a.jsonl
+    assert f"failed {files[0]}, signed false: 1 missing" in lines
+    few = [line for line in lines if "sampling unit" in line]
+    assert [re.sub(r"^.*\((?=/)", "", line) for line in few] == [
+        f"{files[0]}, signed true, {files[1]}, signed true)",
+        f"{files[0]}, signed false, {files[1]}, signed false)",
+    ]
+    assert run(["score", "letters", str(data), *map(str, files), "--by", "document"]) == 0
+    every = [line for line in notes_of(capsys.readouterr().out) if "sampling unit" in line]
+    assert every == ["note only one sampling unit (document): from one alone there is neither an interval nor a test"]
+
+
+@pytest.mark.parametrize(("unit", "title"), [("page", "pages"), ("book", "units (book)"), ("year", "units (year)")])
+def test_the_column_of_units_is_a_word(unit: str, title: str, capsys: pytest.CaptureFixture[str]) -> None:
+    task = "letters" if unit == "year" else "directories"
+    assert run(["score", task, str(bundled(task)), str(bundled(f"{task}/careful")), "--unit", unit]) == 0
+    assert f" {title} " in capsys.readouterr().out

@@ -35,19 +35,25 @@ def show_scores(scores: Sequence[Score], metrics: Sequence[str] | None = None, n
     else:
         for score, mark in zip(scores, marks, strict=True):
             _block(score, names, mark)
+    for who, score in {score.run: score for score in scores if score.suspect}.items():
+        _say(f"[bold red]{label(str(score.suspect))}[/] {plain(who)}: {plain(str(score.suspect))}")
     for score in scores:
-        if score.suspect:
-            out.print(f"[bold red]{label(score.suspect)}[/] {plain(score.run)}: {plain(score.suspect)}")
-        elif score.failed:
-            out.print(f"[dim]failed[/] {plain(score.run)}: {plain(failures(score))}")
-    for note, runs in _notes(scores).items():
-        who = plain(", ".join(runs[:3])) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
-        out.print(f"[dim]note[/] {plain(note)}" + (f" [dim]({who})[/]" if len(runs) < len(scores) else ""))
+        if score.failed and not score.suspect:
+            _say(f"[dim]failed[/] {plain(named(score))}: {plain(failures(score))}")
+    for note, said_of in _notes(scores).items():
+        who = plain(", ".join(said_of[:3])) + (f" and {len(said_of) - 3} more" if len(said_of) > 3 else "")
+        _say(f"[dim]note[/] {plain(note)}" + (f" [dim]({who})[/]" if said_of else ""))
     for note in notes:
-        out.print(f"[dim]dataset[/] {plain(note)}")
+        _say(f"[dim]dataset[/] {plain(note)}")
     for number, signature in enumerate(signatures, 1):
         mark = f"\\[{number}] " if len(signatures) > 1 else ""
         out.print(f"[dim]{mark}{plain(signature)}[/]", soft_wrap=True)
+
+
+def _say(sentence: str) -> None:
+    """A sentence under a table: broken between words in a terminal, one line in a pipe, for grep and the like."""
+    out = console()
+    out.print(sentence, soft_wrap=not out.is_terminal)
 
 
 def label(reason: str) -> str:
@@ -62,11 +68,17 @@ def failures(score: Score) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in sorted(score.failures.items(), key=lambda f: -f[1]))
 
 
+def named(score: Score) -> str:
+    """The run, and the group of its documents where it was scored by groups: `a.jsonl, book Didot_1851a`."""
+    return ", ".join([score.run, *(f"{key} {value}" for key, value in score.group.items())])
+
+
 def _counted(score: Score) -> list[tuple[str, str]]:
     """Documents, failures, and independent units where these are not the documents."""
     counted = [("documents", str(score.documents)), ("failed", str(score.failed))]
     unit = score.signature.unit
-    return counted if unit == "document" else [*counted, (f"{unit}s", str(score.units))]
+    title = "pages" if unit == "page" else f"units ({unit})"
+    return counted if unit == "document" else [*counted, (title, str(score.units))]
 
 
 def _cost(score: Score) -> str:
@@ -114,7 +126,7 @@ def _width(scores: Sequence[Score], names: Sequence[str], marks: Sequence[str]) 
 
 def _block(score: Score, names: Sequence[str], mark: str) -> None:
     out = console()
-    groups = "".join(f", {key} {value}" for key, value in score.group.items())
+    groups = named(score)[len(score.run) :]
     out.print(f"[bold]{plain(score.run)}[/]{plain(groups)} [dim]{plain(mark)}[/]")
     counted = ", ".join(f"{title} {number}" for title, number in _counted(score))
     out.print(f"  {plain(counted)}, cost {_cost(score)}{' $' if _cost(score) != 'unknown' else ''}")
@@ -124,11 +136,19 @@ def _block(score: Score, names: Sequence[str], mark: str) -> None:
 
 
 def _notes(scores: Sequence[Score]) -> dict[str, list[str]]:
-    notes: dict[str, list[str]] = {}
+    """Each note with whom it is said of: runs, or single groups of a run; nobody where it is said of all."""
+    groups: dict[str, list[Score]] = {}
+    notes: dict[str, list[Score]] = {}
     for score in scores:
-        for note in score.notes:
-            notes.setdefault(note, []).append(score.run)
-    return notes
+        groups.setdefault(score.run, []).append(score)
+        for note in dict.fromkeys(score.notes):
+            notes.setdefault(note, []).append(score)
+    found: dict[str, list[str]] = {}
+    for note, said_of in notes.items():
+        whole = {run for run, parts in groups.items() if all(note in part.notes for part in parts)}
+        names = dict.fromkeys(score.run if score.run in whole else named(score) for score in said_of)
+        found[note] = [] if len(said_of) == len(scores) else list(names)
+    return found
 
 
 def _with_interval(score: Score, name: str, between: str) -> str:
@@ -168,7 +188,7 @@ def show_comparison(comparison: Comparison) -> None:
             soft_wrap=True,
         )
     for note in comparison.notes:
-        out.print(f"[dim]note[/] {plain(note)}")
+        _say(f"[dim]note[/] {plain(note)}")
     out.print(f"[dim]{plain(comparison.signature)}[/]", soft_wrap=True)
 
 

@@ -72,7 +72,7 @@ def _standings(
     ordered = sorted(runs, key=place)
     if len(ordered) == 1:
         return (Standing(ordered[0], ordered[0].scores[protocol], (1, 1)),)
-    tables = {run.key: pooled(run.scores[protocol]) for run in ordered}
+    tables = pooled({run.key: run.scores[protocol] for run in ordered})
     found = _tests(tables, metric, ordered[0].key, scorer.protocol.rules, remember, memory)
     standings = []
     for run in ordered:

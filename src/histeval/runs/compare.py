@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from histeval.errors import UsageError
 from histeval.runs.score import Score
@@ -59,7 +62,7 @@ def compare_scores(
     if len(scores) < 2:
         raise UsageError("a comparison needs at least two runs")
     _comparable(scores)
-    tables = {score.run: pooled(score) for score in scores}
+    tables = pooled({score.run: score for score in scores})
     chosen = _metrics(scores, metrics)
     if baseline is not None and baseline not in tables:
         raise UsageError(f"the baseline {baseline!r} is not among the runs {', '.join(tables)}")
@@ -82,28 +85,36 @@ def compare_scores(
         found = compare_with_baseline(tables, chosen, baseline)
     if any(len(score.tables) > 1 for score in scores):
         notes.append("runs of several repeats are compared by the summed counts of their repeats")
-    if any(score.values[m.name] != m.value(tables[score.run].sums()) for score in scores for m in chosen):
+    single = [score for score in scores if len(score.tables) == 1]
+    if any(score.values[m.name] != m.value(score.sums) for score in single for m in chosen):
         notes.append("differences, intervals and tests use unrounded sums")
     units = scores[0].units
-    if units <= 10:
+    if units == 1:
+        notes.append("from one sampling unit alone nothing can be told apart")
+    elif units <= 10:
         notes.append(f"with {units} sampling units no p-value can be below {2 / 2**units:.2g}")
     correction = "maximum statistic of all pairs" if all_pairs else "Holm"
     signature = f"{scores[0].signature}|test=paired randomisation of units,10000,seed1|corrected={correction}"
     return Comparison(tuple(_compared(pair) for pair in found), ranks, tuple(notes), signature)
 
 
-def pooled(score: Score) -> CountTable:
-    """The counts of a run for tests: one row a document and repeat."""
-    if len(score.tables) == 1:
-        return score.tables[0]
-    import numpy as np
+def pooled(scores: Mapping[str, Score]) -> dict[str, CountTable]:
+    """The counts of runs for tests that swap them: one row a document and repeat, by the names given.
 
-    return CountTable(
-        score.tables[0].columns,
-        tuple(name for table in score.tables for name in table.documents),
-        tuple(unit for table in score.tables for unit in table.units),
-        np.concatenate([table.values for table in score.tables]),
-    )
+    What is swapped must weigh alike, so that runs of two and of three repeats both count as if asked six times.
+    """
+    asked = math.lcm(*(len(score.tables) for score in scores.values()))
+    return {
+        name: score.tables[0]
+        if asked == 1
+        else CountTable(
+            score.tables[0].columns,
+            tuple(document for table in score.tables for document in table.documents),
+            tuple(unit for table in score.tables for unit in table.units),
+            np.concatenate([table.values for table in score.tables]) * (asked // len(score.tables)),
+        )
+        for name, score in scores.items()
+    }
 
 
 def _comparable(scores: Sequence[Score]) -> None:
@@ -115,11 +126,16 @@ def _comparable(scores: Sequence[Score]) -> None:
         names.add(score.run)
         if score.scorer.protocol.rules != first.scorer.protocol.rules:
             raise UsageError(f"{score.run} and {first.run} bring different rules along, so they are not compared")
-        if set(score.tables[0].documents) != set(first.tables[0].documents):
+        if _documents(score) != _documents(first):
             raise UsageError(
                 f"{score.run} and {first.run} were not scored on the same documents, so they are not compared; "
                 "--documents chooses those that both answered"
             )
+
+
+def _documents(score: Score) -> set[frozenset[str]]:
+    """The documents of each repeat (failures may be left out of some); of runs without failures it is one set."""
+    return {frozenset(table.documents) for table in score.tables}
 
 
 def _metrics(scores: Sequence[Score], names: Sequence[str] | None) -> list[Metric]:

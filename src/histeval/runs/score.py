@@ -52,8 +52,8 @@ class Score:
 
     @property
     def documents(self) -> int:
-        """Documents scored."""
-        return len(self.tables[0])
+        """Documents scored, in any of the repeats."""
+        return len(_named(self.tables))
 
     @property
     def sums(self) -> NDArray[np.int64]:
@@ -73,7 +73,7 @@ class Score:
     @property
     def units(self) -> int:
         """Sampling units among the documents scored."""
-        return len(set(self.tables[0].units))
+        return len({unit for table in self.tables for unit in table.units})
 
     def as_json(self, per_document: bool = False) -> dict[str, Any]:
         """The object that `score --format json` prints."""
@@ -107,7 +107,7 @@ class Score:
         if len(self.tables) > 1:
             result["repeats"] = len(self.tables)
         if per_document:
-            result["per_document"] = {name: self._document(name) for name in self.tables[0].documents}
+            result["per_document"] = {name: self._document(name) for name in _named(self.tables)}
         return result
 
     def _document(self, name: str) -> dict[str, Any]:
@@ -119,11 +119,21 @@ class Score:
             "failure": found[0].failure,
             "fields": found[0].fields,
         }
-        if found[0].notes:
-            result["notes"] = list(found[0].notes)
+        result |= _words(found[0])
         if len(self.rows) > 1:
-            result["repeats"] = [{"failure": row.failure, "fields": row.fields} for row in found]
+            result["repeats"] = [{"failure": row.failure, "fields": row.fields, **_words(row)} for row in found]
         return result
+
+
+def _named(tables: Sequence[CountTable]) -> list[str]:
+    """The documents of all repeats: one may be left out of some of them."""
+    return list(dict.fromkeys(name for table in tables for name in table.documents))
+
+
+def _words(row: DocumentScore) -> dict[str, Any]:
+    """Why an answer failed, and what was mended to read it, where there is something to say."""
+    detail = {"detail": row.detail} if row.failure and row.detail else {}
+    return {**detail, **({"notes": list(row.notes)} if row.notes else {})}
 
 
 def score_paths(
@@ -247,17 +257,15 @@ def conclude(
         rows.append(scored)
     suspect = _suspect(scorer, chosen, answers, readings) if suspicion else None
     said = [*notes, *answers.notes, *_fingerprint_note(dataset, answers)]
-    left_out = sum(reading.failure is not None for reading in readings.values()) - sum(
-        row.failure is not None for row in rows[0].values()
-    )
-    if left_out > 0:
-        said.append(f"{left_out} failed answers were left out (failed_answers=left_out)")
-    totals = _totals([answers.answers[key] for key in answers.answers if key[0] in readings])
-    facts = {**answers.facts, "totals": totals}
     for group, part in groups_of(chosen, by):
+        ids = {document.id for document in part}
         kept = [{d.id: found[d.id] for d in part if d.id in found} for found in rows]
+        left_out = len(part) * len(repeats) - sum(map(len, kept))
+        lines = [*said, f"{left_out} failed answers were left out (failed_answers=left_out)"] if left_out else said
+        totals = _totals([answer for (name, _), answer in answers.answers.items() if name in ids])
+        facts = {**answers.facts, "totals": totals}
         yield summarise(
-            answers.run, dataset, scorer, selection, part, kept, said, suspect, facts, group, with_intervals, listed
+            answers.run, dataset, scorer, selection, part, kept, lines, suspect, facts, group, with_intervals, listed
         )
 
 
@@ -294,16 +302,27 @@ def summarise(
     )
     where = {**selection.where, **(group or {})}
     subset = digest_of(document.id for document in documents) if listed else ""
-    signature = Signature(scorer.protocol, dataset, len(tables[0]), unit, where, RESAMPLES, SEED, len(rows), subset)
+    signature = Signature(
+        scorer.protocol, dataset, len(_named(tables)), unit, where, RESAMPLES, SEED, len(rows), subset
+    )
     said = [*notes, *scorer.report([by_id[name].truth for name in rows[0]], list(rows[0].items()))]
     said += scorer.report_of_counts(tables[0].values)
-    units = len(set(tables[0].units))
-    if units < FEW_UNITS:
-        said.append(f"only {units} sampling units ({unit}): intervals and tests are rough below {FEW_UNITS}")
+    said += few_units(len({name for table in tables for name in table.units}), unit)
     return Score(
         run, dataset, scorer, signature, tuple(rows), tables, values, intervals, spread, tuple(said), suspect,
         facts or {}, group or {},
     )  # fmt: skip
+
+
+def few_units(units: int, unit: str) -> list[str]:
+    """What is to be said of a score from few sampling units, of one, and of none."""
+    if units >= FEW_UNITS:
+        return []
+    if units > 1:
+        return [f"only {units} sampling units ({unit}): intervals and tests are rough below {FEW_UNITS}"]
+    if units:
+        return [f"only one sampling unit ({unit}): from one alone there is neither an interval nor a test"]
+    return ["no answer is left to be scored: the numbers say nothing"]
 
 
 def _table(

@@ -350,6 +350,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
             "failure": row.failure,
             "fields": row.fields,
             "notes": list(row.notes),
+            "detail": row.detail,
         },
     }
 
@@ -359,7 +360,8 @@ def _read_outcome(value: Mapping[str, Any], columns: int) -> Outcome:
     score = None
     if row is not None:
         counts = np.array(row["counts"], dtype=np.int64).reshape(columns)
-        score = DocumentScore(counts, row["failure"], row["fields"], tuple(map(str, row["notes"])))
+        notes, detail = tuple(map(str, row["notes"])), str(row.get("detail", ""))
+        score = DocumentScore(counts, row["failure"], row["fields"], notes, detail)
     return Reading(value["record"], value["failure"]), score
 
 

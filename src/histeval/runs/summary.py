@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from histeval.datasets.fingerprint import fingerprint
 from histeval.errors import AnswersError, UsageError
 from histeval.runs.parts import Corpus, Piece
-from histeval.runs.score import FEW_UNITS, Score
+from histeval.runs.score import Score, few_units
 from histeval.runs.selection import Selection, attribute
 from histeval.runs.signature import RESAMPLES, SEED, Signature
 from histeval.runs.suspect import Evidence, evidence, why_not_ranked
@@ -337,10 +337,7 @@ def conclude_corpus(
         "usage": dict(sorted(summary.usage.items())),
     }
     notes = list(_notes(summary))
-    if len(summary.units.seen) < FEW_UNITS:
-        notes.append(
-            f"only {len(summary.units.seen)} sampling units ({unit}): intervals and tests are rough below {FEW_UNITS}"
-        )
+    notes += few_units(len(summary.units.seen), unit)
     return CorpusScore(
         run, dataset, scorer, signature, ({},), (table,), values, intervals, {}, tuple(notes), suspect,
         {**facts, "totals": totals}, {}, summary,

@@ -141,12 +141,16 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class DocumentScore:
-    """The score of one document: its counts (int64, one a column) and, for people, what happened in each field."""
+    """The score of one document: its counts (int64, one a column) and, for people, what happened in each field.
+
+    `notes` names what was mended or left out to read the answer; `detail` says why a failed one could not be read.
+    """
 
     counts: NDArray[np.int64]
     failure: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    detail: str = ""
 
 
 class Scorer(ABC):

@@ -21,7 +21,7 @@ from histeval.entities.spans import Entry
 from histeval.entities.tags import split_tag
 from histeval.entities.tokens import Token, published_tokens
 from histeval.errors import UsageError
-from histeval.tasks.base import Answer, DocumentScore, Protocol, Reading, Rule, RuleValue, Scorer, Task
+from histeval.tasks.base import FAILURES, Answer, DocumentScore, Protocol, Reading, Rule, RuleValue, Scorer, Task
 from histeval.tasks.description import Context, Description, EntityType
 from histeval.tasks.directories_items import Items, character_items, odd_entities, odd_tags, token_items
 from histeval.tasks.directories_levels import OTHER, Levels
@@ -180,12 +180,14 @@ class DirectoriesScorer(Scorer):
         gold = self._gold_of(truth)
         prediction: Prediction | None = reading.record
         failure = reading.failure or ("empty" if prediction is None else _too_long(prediction, truth))
+        detail = reading.detail
         if failure is None and prediction is not None:
             items, fields = self._items_of(prediction, truth, gold)
             if fields.get("anchored", 1.0) >= 0.5 or any(items.values()):
-                return DocumentScore(self._count(gold, items), None, fields)
-            failure = "wrong_shape"  # a text without entities that is not the entry's
-        return DocumentScore(np.array(gold.missed, dtype=np.int64), failure)
+                return DocumentScore(self._count(gold, items), None, fields, reading.repairs)
+            failure, detail = "wrong_shape", "a text without entities that is not the text of the entry"
+        missed = np.array(gold.missed, dtype=np.int64)
+        return DocumentScore(missed, failure, {}, reading.repairs, detail or FAILURES.get(str(failure), ""))
 
     def located(self, truth: Entry, reading: Reading) -> list[Placed]:
         """The predicted entities at their offsets in the text of the document, for display."""

@@ -192,7 +192,7 @@ class LettersScorer(Scorer):
             shown = score_field(field, values, record.get(field.name, ()), failure)
             counts += (shown["tp"], shown["fp"], shown["fn"])
             fields[field.name] = shown
-        return DocumentScore(np.array(counts, dtype=np.int64), failure, fields, reading.repairs)
+        return DocumentScore(np.array(counts, dtype=np.int64), failure, fields, reading.repairs, reading.detail)
 
     def report(self, truths: Sequence[LetterTruth], rows: Sequence[tuple[str, DocumentScore]]) -> list[str]:
         """What the numbers hide."""

@@ -249,7 +249,7 @@ class ManuscriptsScorer(Scorer):
                 page_fuzzy, page_cer = round(page_fuzzy, self.digits), round(page_cer, self.digits)
             counts[-3:] = 1, round(page_fuzzy * FRACTION), round(page_cer * FRACTION)
         notes = (*reading.repairs, *(f"{name} is only in the answer and not scored" for name in ignored))
-        return DocumentScore(np.array(counts, dtype=np.int64), reading.failure, fields, notes)
+        return DocumentScore(np.array(counts, dtype=np.int64), reading.failure, fields, notes, reading.detail)
 
     def score_text(self, text: Text) -> tuple[float, float, int, int, int, int] | None:
         """Fuzzy score, CER, edits, length, word edits and words of one text; None where it is not scored."""
