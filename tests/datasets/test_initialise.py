@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from histeval.datasets import check, load_dataset
-from histeval.datasets.initialise import initialise, is_unfilled
+from histeval.datasets.initialise import initialise, is_unfilled, look
 from histeval.datasets.settings import read_settings
 from histeval.datasets.transfer import import_dataset
 from histeval.errors import DatasetError, UsageError
@@ -195,3 +195,38 @@ def test_a_manifest_beside_the_images_fills_the_description(tmp_path: Path) -> N
     assert (description.title, description.source) == ('A "book"', "https://x.example/m.json")
     assert description.licence == "https://x.example/by"
     assert dataset.documents["box_1"].attributes["label"] == "3r"
+
+
+def test_what_nothing_reads_is_named(tmp_path: Path) -> None:
+    for name in ("solo.TIF", "scan.pdf", "notes.docx", "Thumbs.db", ".hidden", "Band 1/1.jpg", "Band 1/1.txt",
+                 "Band 1/Desktop.ini", "Kasten 3/Band 2/1.jpg", "answers/run.json", "canvases.csv"):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(JPEG)
+    done = initialise("manuscripts", tmp_path)
+    assert sorted(done.found.unread) == ["Band 1/1.txt", "Kasten 3/Band 2/", "notes.docx", "scan.pdf"]
+    assert sorted(done.found.images) == ["Band 1", "solo"]
+    assert "left alone, since nothing reads it: " in str(done)
+    assert "save the pages of a PDF as images" in str(done)
+    assert not look(tmp_path / "Band 1").unread
+
+
+def test_a_folder_in_images_is_looked_into_alike(tmp_path: Path) -> None:
+    for name in ("images/a_p1.jpg", "images/notes.rtf", "images/b/1.jpg", "images/b/more/2.jpg", "texts/a.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(JPEG)
+    assert sorted(look(tmp_path).unread) == ["images/b/more/", "images/notes.rtf"]
+
+
+@pytest.mark.parametrize("task", ["letters", "manuscripts", "directories"])
+def test_an_empty_folder_says_what_to_put_into_it(task: str, tmp_path: Path) -> None:
+    done = initialise(task, tmp_path)
+    assert any("is there yet: put" in note for note in done.notes)
+
+
+def test_check_says_that_entries_wait(tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("Roux, r. Noire\nBayle, quai\n", encoding="utf-8")
+    initialise("directories", tmp_path)
+    (note,) = (fault for fault in check("directories", tmp_path) if "wait for their truth" in fault.what)
+    assert not note.error
+    assert note.what == "2 of 2 entries wait for their truth: spans is null (a_1, a_2)"

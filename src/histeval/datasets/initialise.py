@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,11 +29,12 @@ from histeval.datasets.files import (
 )
 from histeval.datasets.formats.pages import dataset_toml as pages_toml
 from histeval.datasets.identity import composed, dataset_name
-from histeval.datasets.images import images_of
+from histeval.datasets.images import SUFFIXES, images_of
 from histeval.datasets.importing import toml_text
 from histeval.datasets.layout import IIIF, NOT_DOCUMENTS, TRUTH_FOLDERS, find_task
 from histeval.datasets.published import AUTHORITIES
 from histeval.datasets.settings import FILE, read_settings
+from histeval.datasets.sources import IGNORED
 from histeval.errors import DatasetError, UsageError
 from histeval.tasks.registry import ALIASES
 
@@ -42,6 +43,7 @@ COLUMNS = ("document", "send_date", "sender_persons", "receiver_persons", "has_s
 _TASKS = ("letters", "manuscripts", "directories")
 _NO_TRUTH = (FILE, "canvases.csv", *(f"{name}.csv" for name in AUTHORITIES), *NOT_DOCUMENTS)
 """Files that may stand beside truth without being any."""
+_OWN_FOLDERS = ("images", "texts", "page", "alto", *TRUTH_FOLDERS)
 _TRUTH = (".json", ".jsonl", ".csv")
 
 
@@ -55,6 +57,8 @@ class Found:
     truth: tuple[Path, ...]
     others: tuple[str, ...] = ()
     """Files that an import could read (.xml and the like), by name."""
+    unread: tuple[str, ...] = ()
+    """Files and folders that nothing reads (a PDF, a folder in a folder of images), by name."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,11 @@ class Initialised:
         lines.append(f"  {len(self.found.texts)} texts, {len(self.found.truth)} files of truth")
         if self.found.others:
             lines.append(f"  {len(self.found.others)} files that `histeval import` may read, {self.found.others[0]}")
+        if self.found.unread:
+            more = f" and {len(self.found.unread) - 5} more" if len(self.found.unread) > 5 else ""
+            lines.append(f"  left alone, since nothing reads it: {', '.join(self.found.unread[:5])}{more}")
+            if any(name.lower().endswith(".pdf") for name in self.found.unread):
+                lines.append("  save the pages of a PDF as images, one a page (pdfimages or pdftoppm do)")
         lines += [f"wrote {name}" for name in self.written]
         lines += [f"kept {name}, which was there" for name in self.kept]
         lines += list(self.notes)
@@ -134,7 +143,32 @@ def look(folder: Path) -> Found:
                 truth.append(file)
             elif suffix in (".xml", ".hocr", ".zip", ".xlsx", ".conll", ".tsv", ".ann", ".tei"):
                 others.append(file.relative_to(folder).as_posix())
-    return Found(images, images_in, tuple(texts), tuple(truth), tuple(others))
+    unread = tuple(_unread(folder, images_in, others))
+    return Found(images, images_in, tuple(texts), tuple(truth), tuple(others), unread)
+
+
+def _unread(folder: Path, images_in: str, others: Sequence[str]) -> Iterator[str]:
+    """What lies among images and texts and is none: other files, and folders with images that lie too deep."""
+    read = {*SUFFIXES, *_TRUTH, ".txt", ".toml", ".md"}
+    for name in list_folder(folder):
+        path = folder / name
+        if name.startswith(".") or name.casefold() in IGNORED or name in others or not path.is_file():
+            continue
+        if os.path.splitext(name)[1].lower() not in read:
+            yield name
+    images = folder / images_in
+    for document in (images, *(path for path in map(images.joinpath, list_folder(images)) if path.is_dir())):
+        if document == folder or (document.parent == folder and document.name in _OWN_FOLDERS and document != images):
+            continue
+        inside = [document / name for name in list_folder(document) if not name.startswith(".")]
+        has_images = any(path.suffix.lower() in SUFFIXES for path in inside)
+        for path in inside:
+            name = path.relative_to(folder).as_posix()
+            if path.is_dir():
+                if document != images and any(inner.suffix.lower() in SUFFIXES for inner in path.iterdir()):
+                    yield f"{name}/"
+            elif has_images and path.suffix.lower() not in SUFFIXES and path.name.casefold() not in IGNORED:
+                yield name
 
 
 def _truth_files(task: str, folder: Path, found: Found, notes: list[str]) -> dict[str, str]:
@@ -143,6 +177,9 @@ def _truth_files(task: str, folder: Path, found: Found, notes: list[str]) -> dic
         notes.append(f"truth is there ({found.truth[0].name}); nothing is added to it")
         return {}
     documents = sorted(found.images, key=natural_key)
+    if not documents and task != "directories":
+        how = "NAME_p1.jpg, NAME_p2.jpg ..., or a folder for each document"
+        notes.append(f"no image is there yet: put {how} into {shown(folder)} and init again")
     if task == "manuscripts":
         record = {"folios": [{"folio": None, "text": None, "addition1": None}]}
         words = json.dumps(record, indent=2) + "\n"

@@ -34,7 +34,8 @@ _SMALL = 4 * MEBIBYTE
 """Below, no ratio is suspicious: an empty page packs well."""
 _HEADS = 200
 """So many heads of files are kept."""
-_IGNORED = ("__MACOSX", "thumbs.db", "desktop.ini")
+IGNORED = ("__MACOSX", "thumbs.db", "desktop.ini")
+"""What operating systems leave in folders and archives."""
 
 
 def open_sources(paths: Iterable[Path | str]) -> tuple[list[Source], list[Source]]:
@@ -92,7 +93,7 @@ def _folder(folder: Path, name: str, heads: _Heads) -> Iterator[Source]:
     """The files of a folder and those below it; links to folders are not followed, since they may run in circles."""
     for entry in list_folder(folder):
         path = folder / entry
-        if entry.startswith(".") or entry.casefold() in _IGNORED or entry in _IGNORED:
+        if entry.startswith(".") or entry.casefold() in IGNORED or entry in IGNORED:
             continue
         if path.is_dir():
             if not path.is_symlink():
@@ -133,7 +134,7 @@ def _archive(path: Path, heads: _Heads) -> Iterator[Source]:
     for member in sorted(members, key=lambda member: natural_key(member.filename)):
         place = inside(path, member.filename, file=path)
         parts = member.filename.split("/")
-        if any(part.startswith(".") or part.casefold() in _IGNORED or part in _IGNORED for part in parts):
+        if any(part.startswith(".") or part.casefold() in IGNORED or part in IGNORED for part in parts):
             continue
         if stat.S_ISLNK(member.external_attr >> 16):
             raise DatasetError("is a link", file=place, remedy="Unpack it and import the folder")
