@@ -77,7 +77,17 @@ def test_a_page_runs_as_it_stands(
             assert status == 0, f"{what}\n{printed}{out.err}"
         if lines:
             assert re.fullmatch(pattern(lines), printed), f"$ {what}\n{printed}"
+    leads_to_the_leaderboard(taken)
     assert time.monotonic() - started < 60
+
+
+def leads_to_the_leaderboard(taken: list[tuple[str, str, list[str]]]) -> None:
+    """The last command of a page makes the leaderboard in a folder, with every run that it names."""
+    program, verb, runs, option, out = shlex.split(taken[-1][1])
+    assert (program, verb, option) == ("histeval", "overview", "--out")
+    page = Path(out, "index.html").read_text(encoding="utf-8")
+    for run_name in runs.partition("=")[2].split(","):
+        assert Path(run_name).stem in page
 
 
 def test_every_page_has_files_and_every_files_have_a_page() -> None:
