@@ -75,21 +75,23 @@ class Watched(NamedTuple):
 def watched(words: list[str]) -> Watched:
     """Runs a command line of Histeval and watches its processes."""
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = subprocess.Popen([sys.executable, "-m", "histeval", *words], stdout=subprocess.PIPE, text=True)
     peak, spent = 0.0, dict[int, float]()
-    while process.poll() is None:
-        total = 0.0
-        for one, memory, processor in processes(process.pid):
-            total += memory
-            spent[one] = processor
-        peak = max(peak, total)
-        try:
-            process.wait(0.5)
-        except subprocess.TimeoutExpired:
-            continue
-    took, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryFile("w+") as said:  # a pipe that nobody empties would stop the command
+        process = subprocess.Popen([sys.executable, "-m", "histeval", *words], stdout=said, text=True)
+        while process.poll() is None:
+            total = 0.0
+            for one, memory, processor in processes(process.pid):
+                total += memory
+                spent[one] = processor
+            peak = max(peak, total)
+            try:
+                process.wait(0.5)
+            except subprocess.TimeoutExpired:
+                continue
+        took, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        said.seek(0)
+        printed = said.read()
     waited = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    printed = process.stdout.read() if process.stdout else ""
     if process.returncode:
         raise RuntimeError(f"histeval {' '.join(words)} ended with {process.returncode}")
     # what was seen lacks the last half second; what was waited for lacks the processes that Ray left to themselves
