@@ -285,6 +285,8 @@ PLANTED: list[tuple[str, dict[str, Any], str, int | None, str, str]] = [
     ),
     ("letters", {"dataset.toml": "task = \n"}, "dataset.toml", None, "", "is not TOML"),
     ("manuscripts", folio(addition3="x"), PAGE, 1, "[1r]", "has addition3 and no addition2"),
+    ("manuscripts", folio(**{"addition" + "9" * 5000: "x"}), PAGE, 1, "[1r]", "has the unknown key"),
+    ("manuscripts", folio(addition999999999="x"), PAGE, 1, "[1r]", "has the unknown key"),
     ("manuscripts", folio(text=["x"]), PAGE, 1, "[1r]", "text is not a text"),
     ("manuscripts", folio(note="x"), PAGE, 1, "[1r]", "has the unknown key 'note'"),
     ("manuscripts", folio(folio="2"), PAGE, 1, "[1r]", "has the folio number '2'"),

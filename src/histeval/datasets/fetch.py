@@ -40,7 +40,7 @@ TIMEOUT = 30.0
 CONNECTIONS = 4
 _BLOCK = 1 << 16
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
-_RANGE = re.compile(r"bytes (\d+)-")
+_RANGE = re.compile(r"bytes (\d{1,18})-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from histeval.datasets.files import natural_key
 from histeval.overview.board import Board, Collected, Run
 from histeval.overview.cells import Cell, Table, count_cell, pretty, score_cell, text_cell
 from histeval.overview.page import clean
@@ -38,7 +39,7 @@ class Breakdowns:
     def values(self, key: str, protocol: str = "") -> list[str]:
         """The values of an attribute, numbers by size."""
         found = {value for scores in self.of(key, protocol).values() for value in scores}
-        return sorted(found, key=lambda value: (not value.isdigit(), int(value) if value.isdigit() else 0, value))
+        return sorted(found, key=natural_key)
 
 
 def metric_tables(score: Score) -> list[Table]:

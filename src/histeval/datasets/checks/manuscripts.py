@@ -14,7 +14,7 @@ from histeval.datasets.manuscripts import is_waiting
 from histeval.datasets.records import Record
 
 _REFERENCE = re.compile(r"\[(\d+)([rv]?)\]")
-_ADDITION = re.compile(r"addition([1-9]\d*)")
+_ADDITION = re.compile(r"addition([1-9]\d{0,3})")
 
 
 def check_manuscripts(path: Path | str) -> list[Fault]:

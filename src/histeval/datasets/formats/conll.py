@@ -212,7 +212,7 @@ def _asked_layout(file: _File, asked: Any) -> Layout:
         for role, place in asked.items():
             if isinstance(place, str) and place.lower() in header:
                 roles[str(role).lower()] = header.index(place.lower())
-            elif str(place).isdecimal() and 1 <= int(str(place)[:9]) <= file.width:
+            elif re.fullmatch(r"\d{1,9}", str(place)) and 1 <= int(place) <= file.width:
                 roles[str(role).lower()] = int(place) - 1
             else:
                 raise DatasetError(f"has no column {str(place)[:80]!r}", file=file.source.path, item=f"columns.{role}")
