@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from histeval.datasets import files, load_dataset
+from histeval.datasets import check, files, load_dataset
 from histeval.errors import DatasetError
 from support import DATA, needs_data
 
@@ -267,3 +267,20 @@ def test_a_table_of_attributes(make: Any) -> None:
     dataset = load_dataset("letters", Path(folder) / "dataset.toml")
     assert {letter.unit for letter in dataset.documents.values()} == {"A"}
     assert "more.csv: 1 rows name documents that are not in the dataset (letter9)" in dataset.notes
+
+
+@pytest.mark.parametrize("column", ["document", "id"])
+def test_the_usual_columns_of_ids_need_no_setting(column: str, tmp_path: Path) -> None:
+    (tmp_path / "dataset.toml").write_text('task = "letters"\n[truth]\nfile = "l.csv"\n', encoding="utf-8")
+    (tmp_path / "l.csv").write_text(f"{column},send_date,sender_persons\nA 1,1900-01-01,x\n", encoding="utf-8")
+    (tmp_path / "persons.csv").write_text("name\nx\n", encoding="utf-8")
+    assert list(load_dataset("letters", tmp_path).documents) == ["A 1"]
+    assert not [fault for fault in check("letters", tmp_path) if "column" in fault.what]
+
+
+def test_a_table_without_ids_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "dataset.toml").write_text('task = "letters"\n[truth]\nfile = "l.csv"\n', encoding="utf-8")
+    (tmp_path / "l.csv").write_text("Signatur,send_date\nA1,1900-01-01\n", encoding="utf-8")
+    (fault,) = (fault for fault in check("letters", tmp_path) if "column" in fault.what)
+    assert (fault.what, fault.line) == ("has no column document_number. Its columns are Signatur, send_date", 1)
+    assert '[truth] id = "..."' in fault.remedy

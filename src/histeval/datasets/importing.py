@@ -19,14 +19,13 @@ from typing import Any
 from histeval.datasets.authorities import alternate_names, group_rows, named
 from histeval.datasets.files import atomic_write, make_folder, natural_key, reason, shown
 from histeval.datasets.identity import composed, dataset_name
-from histeval.datasets.letters import is_leftover
+from histeval.datasets.letters import ID_COLUMNS, is_leftover
 from histeval.datasets.published import optional_fields, published_fields
 from histeval.datasets.settings import FILE
 from histeval.datasets.tables import Row, Table, read_table, split_cell
 from histeval.errors import DatasetError, OutputError
 from histeval.tasks.description import Field
 
-ID_COLUMNS = ("document_number", "document", "id")
 ATTRIBUTES = ("language", "period", "archive", "collection", "shelfmark")
 """Columns of a table of letters that describe the document and are not asked for."""
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\<>:"|?*]|^[. ]|[. ]$')

@@ -21,6 +21,8 @@ from histeval.errors import DatasetError
 from histeval.tasks.description import AuthorityEntry, Description, Field
 from histeval.tasks.truth import LetterTruth
 
+ID_COLUMNS = ("document_number", "document", "id")
+"""What the column of ids is called, unless dataset.toml names it."""
 BOGUS = "letterFALSE"
 """The document that the published conversion made of spreadsheet leftovers."""
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
@@ -157,9 +159,14 @@ def is_leftover(row: Row) -> bool:
     return len(cells) > 1 and "FALSE" in cells and all(cell in ("", "FALSE") or cell.startswith("#") for cell in cells)
 
 
+def id_column_of(table: Table, plan: Plan) -> str:
+    """The column of ids: the one that dataset.toml names, else the first of the usual ones that is there."""
+    return plan.truth.id or next((name for name in ID_COLUMNS if name in table.columns), ID_COLUMNS[0])
+
+
 def letters_from_table(table: Table, plan: Plan) -> tuple[list[LetterRecord], list[str]]:
     """The letters in a CSV table, one a row."""
-    id_column, prefix = plan.truth.id or "document_number", plan.truth.prefix
+    id_column, prefix = id_column_of(table, plan), plan.truth.prefix
     if id_column == "document_number" and not prefix:
         prefix = "letter"
     if id_column not in table.columns:

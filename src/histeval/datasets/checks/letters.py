@@ -23,6 +23,7 @@ from histeval.datasets.letters import (
     Plan,
     authority_files,
     authority_names,
+    id_column_of,
     is_leftover,
     json_values,
     plan_of,
@@ -96,12 +97,18 @@ def _letters(faults: Faults, folder: Folder, plan: Plan) -> list[Letter]:
 
 
 def _from_table(faults: Faults, path: Path, plan: Plan) -> list[Letter]:
-    id_column, prefix = plan.truth.id or "document_number", plan.truth.prefix
-    numbered = id_column == "document_number" and not prefix
-    table = read_table_on(faults, path, (id_column,))
+    table = read_table_on(faults, path)
     letters: list[Letter] = []
+    if table is None:
+        return letters
+    id_column, prefix = id_column_of(table, plan), plan.truth.prefix
+    numbered = id_column == "document_number" and not prefix
+    if id_column not in table.columns:
+        what = f"has no column {id_column}. Its columns are {', '.join(table.columns)}"
+        faults.add(path, what, 'Rename the column of ids, or name it in dataset.toml: [truth] id = "..."', line=1)
+        return letters
     seen: dict[str, int] = {}
-    for row in table.rows if table is not None else ():
+    for row in table.rows:
         number = row.get(id_column).strip()
         if is_leftover(row):
             what = "is a spreadsheet leftover: FALSE in every cell"
