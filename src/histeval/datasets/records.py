@@ -76,9 +76,13 @@ def _records(path: Path, id_key: str, leave_out: frozenset[str]) -> Iterator[tup
             yield Record(identifier, _object(item, path, item=identifier), path), not_numbers if position == 0 else 0
 
 
+NOT_AN_OBJECT = "Write an object, {...}; a file that is no document belongs elsewhere"
+"""The remedy where the truth of a document is a list, a number or a text."""
+
+
 def _object(value: Any, path: Path, line: int | None = None, item: str = "") -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise DatasetError("is not a JSON object", file=path, line=line, item=item)
+        raise DatasetError("is not a JSON object", file=path, line=line, item=item, remedy=NOT_AN_OBJECT)
     return value
 
 

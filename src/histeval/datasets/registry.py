@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -41,9 +42,30 @@ def load_dataset(task: str, path: Path | str, *, text: str = "reference", split:
         found = _reader(task)(path, text=text, split=split)
     except OSError as fault:  # a folder that may not be entered, say
         raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(fault.filename or path)) from None
+    except DatasetError as fault:
+        raise _or_another_folder(fault, ALIASES.get(task, task), Path(path)) from None
     if not isinstance(found, Dataset):
         raise UsageError(f"the reader of {task!r} gives no dataset")
     return found
+
+
+def _or_another_folder(fault: DatasetError, task: str, path: Path) -> DatasetError:
+    """The fault, or what is behind it: a folder that is a dataset for another task, or none at all."""
+    from histeval.datasets.layout import TRUTH_FOLDERS, find_task
+
+    if task not in READERS or not os.path.isdir(path) or os.path.exists(path / SETTINGS_FILE):
+        return fault
+    try:
+        other = find_task(path)
+    except InputError:
+        if any((path / name).is_dir() for name in TRUTH_FOLDERS) or path.resolve().name in TRUTH_FOLDERS:
+            return fault
+        doubt = f"Is {shown(path)} the folder of a dataset? It has neither {SETTINGS_FILE} nor ground_truths/"
+        remedy = f"{fault.remedy}. {doubt}" if fault.remedy else doubt
+        return DatasetError(fault.what, file=fault.file, line=fault.line, item=fault.item, remedy=remedy)
+    if other == task:
+        return fault
+    return DatasetError(f"is a dataset for {other}, not for {task}", file=shown(path))
 
 
 def check(task: str, path: Path | str) -> list[Fault]:

@@ -49,6 +49,8 @@ def read_json_lines(place: Path) -> list[AnswerSet]:
     for number, line in read_lines(place, error=AnswersError):
         if not line.strip():
             continue
+        if not answers and not runs and not line.lstrip().startswith(("{", "[")):
+            raise AnswersError("is not JSON", file=place, line=number, remedy=REMEDY)
         value, _ = parse_json(line, place, error=AnswersError, line=number)
         if not isinstance(value, dict):
             raise AnswersError("is not an object", file=place, line=number, remedy=REMEDY)

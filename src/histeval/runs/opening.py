@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from histeval.datasets.base import Dataset
@@ -27,14 +29,36 @@ def open_answers(path: Path | str, dataset: Dataset) -> list[AnswerSet]:
     """Every run that `path` holds; raises AnswersError where it cannot be read."""
     place = Path(path)
     if place.is_dir():
-        if (place / "run.json").is_file() or (place / "answers.jsonl").is_file():
+        if _is_run(place):
             return [_run_folder(place)]
         if rise.is_results_folder(place):
             return [rise.read_results(place, dataset)]
+        inside = _runs_in(place)
+        if inside:
+            named = ", ".join(str(folder) for folder in inside[:3]) + (", ..." if len(inside) > 3 else "")
+            remedy = f"Name the runs that lie in it: {named}"
+            raise AnswersError("holds no answers itself", file=place, remedy=remedy)
         raise AnswersError("holds no answers", file=place, remedy=REMEDY)
     if place.suffix.lower() in TOKEN_COLUMNS:
         return [read_columns(place, dataset)]
     return read_json_lines(place)
+
+
+def _is_run(place: Path) -> bool:
+    return (place / "run.json").is_file() or (place / "answers.jsonl").is_file()
+
+
+def _runs_in(place: Path) -> list[Path]:
+    """The runs one or two folders below, as `histeval run` and a published results folder lay them."""
+    found: list[Path] = []
+    for number, pattern in enumerate(("*/", "*/*/")):
+        for folder in islice(sorted(place.glob(pattern)), 200):
+            with suppress(AnswersError):  # a folder that may not be entered
+                if _is_run(folder) or rise.is_results_folder(folder):
+                    found.append(folder)
+        if found and not number:
+            break
+    return found
 
 
 def _run_folder(place: Path) -> AnswerSet:

@@ -76,6 +76,11 @@ def choose(
             without_truth += 1
         elif scorer.selects(document.truth):
             chosen.append(document)
+    if not chosen and without_truth:
+        raise UsageError(
+            f"no document of {dataset.name} that is selected has ground truth yet ({without_truth} wait for it), so "
+            f"there is nothing to score for {answers.run}; `histeval check` says where to fill it in"
+        )
     if not chosen:
         raise UsageError(
             f"no document of {dataset.name} is selected, so there is nothing to score for {answers.run}"

@@ -11,7 +11,7 @@ from histeval.datasets.base import Fault
 from histeval.datasets.files import list_folder, natural_key, parse_json, read_lines, read_text
 from histeval.datasets.identity import composed
 from histeval.datasets.layout import Folder, folder_at, open_folder
-from histeval.datasets.records import ID_KEYS, Record
+from histeval.datasets.records import ID_KEYS, NOT_AN_OBJECT, Record
 from histeval.datasets.settings import FILE, Settings, examine_settings
 from histeval.datasets.tables import Table, read_table
 from histeval.errors import DatasetError, InputError, printable
@@ -186,7 +186,7 @@ def line_of(path: Path, word: str) -> int | None:
 def _keep(faults: Faults, found: dict[str, Record], record: Record) -> None:
     """Adds a record by its id, in which case and the way accents are stored make no difference, as for file systems."""
     if not isinstance(record.value, dict):
-        faults.add(record.file, "is not a JSON object", line=record.line, item=record.id)
+        faults.add(record.file, "is not a JSON object", NOT_AN_OBJECT, line=record.line, item=record.id)
         return
     first = found.setdefault(composed(record.id).casefold(), record)
     if first is not record:
@@ -197,7 +197,7 @@ def _keep(faults: Faults, found: dict[str, Record], record: Record) -> None:
 
 def _identifier(faults: Faults, value: Any, id_key: str, path: Path, line: int | None) -> str:
     if not isinstance(value, dict):
-        faults.add(path, "is not a JSON object", line=line)
+        faults.add(path, "is not a JSON object", NOT_AN_OBJECT, line=line)
         return ""
     for key in (id_key,) if id_key else ID_KEYS:
         identifier = value.get(key)
