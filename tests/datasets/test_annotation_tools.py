@@ -193,3 +193,14 @@ def test_crossing_entities_are_refused_or_left_out(tmp_path: Path) -> None:
     assert report.left_out == {"entities that cross another": ["a: Y 2 to 6"]}
     (document,) = load_dataset("directories", tmp_path / "d").documents.values()
     assert [span.type for span in document.truth.spans] == ["X", "Z"]
+
+
+def test_regions_that_say_nothing_are_named_or_refused(tmp_path: Path) -> None:
+    region = {"type": "labels", "value": {"start": 0, "end": 1, "labels": []}}
+    task = {"id": 1, "data": {"text": "ab"}, "annotations": [{"result": [region]}]}
+    (tmp_path / "a.json").write_text(json.dumps([task]), encoding="utf-8")
+    report = import_dataset("directories", [tmp_path / "a.json"], tmp_path / "out")
+    assert report.left_out["regions without a label"] == ["1"]
+    (tmp_path / "b.jsonl").write_text('{"id": 1, "text": "ab", "entities": ["PER"], "relations": []}', encoding="utf-8")
+    with pytest.raises(DatasetError, match="has an entity without"):
+        import_dataset("directories", [tmp_path / "b.jsonl"], tmp_path / "two")

@@ -136,3 +136,25 @@ def test_a_table_without_a_letter_says_what_a_table_has(tmp_path: Path) -> None:
 def test_words_for_a_date_nobody_knows(word: str) -> None:
     items, _ = read("spreadsheet", {"a.csv": f"Signatur,Datum\nA1,{word}\nA2,1901-01-01\n".encode()})
     assert letters(items)["A1"]["send_date"] == ["None"]
+
+
+def test_sheets_that_nobody_sees_give_way_to_those_that_are_seen() -> None:
+    book = openpyxl.load_workbook(io.BytesIO(workbook(sheets={"Seen": [["Signatur", "Datum"], ["B1", "1901-01-01"]]})))
+    book["Sheet"].sheet_state = "hidden"
+    book.active = 1
+    out = io.BytesIO()
+    book.save(out)
+    items, report = imported(out.getvalue())
+    assert list(letters(items)) == ["B1"]
+    assert report.left_out["hidden sheets"] == ["a.xlsx [Sheet]"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [("1890/02/03", "1890-02-03"), ("1890.2.3", "1890-02-03"), ("1890-2-3", "1890-02-03"),
+     ("<1890/12/31>", "<1890-12-31>"),
+     ("1890/13/01", "1890/13/01"), ("1890/2-3", "1890/2-3")],
+)  # fmt: skip
+def test_the_year_first_is_followed_by_the_month(written: str, read_as: str) -> None:
+    items, _ = read("spreadsheet", {"a.csv": f"Signatur,Datum\nA1,{written}\nA2,1901-01-01\n".encode()})
+    assert letters(items)["A1"]["send_date"] == [read_as]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import histeval.datasets
 from histeval.datasets.transfer import import_answers, import_dataset
 from histeval.errors import DatasetError
-from transcription_samples import page_xml, region
+from transcription_samples import JPEG, page_xml, region
 
 CONLL = "Hans B-PER\nKern I-PER\n, O\nBasel B-LOC\n"
 LETTERS = "Signatur,Datum,Absender\nA1,1890-01-01,Kern\n"
@@ -118,3 +120,49 @@ def test_what_no_format_knows_is_told_by_what_is_wrong_with_it(name: str, tmp_pa
             import_dataset(task, [tmp_path / file, *([tmp_path / "a.txt"] if format or file.endswith("ann") else [])],
                            tmp_path / "out", format)  # fmt: skip
         assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
+def test_of_images_with_one_name_the_one_beside_the_page_is_its_image(packed: bool, tmp_path: Path) -> None:
+    """An export of several documents, as Transkribus makes it: every document has its 0001.jpg."""
+    image = {name: JPEG + name.encode() for name in ("A", "B")}
+    files = {f"job/{name}/0001_harbour.jpg": data for name, data in image.items()}
+    files |= {f"job/{name}/page/0001.xml": page_xml(region("r1", "paragraph", name)) for name in image}
+    source = tmp_path / "source"
+    for path, data in files.items():
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_bytes(data)
+    if packed:
+        with zipfile.ZipFile(tmp_path / "source.zip", "w") as archive:
+            for path, data in files.items():
+                archive.writestr(path, data)
+        source = tmp_path / "source.zip"
+    report = import_dataset("manuscripts", [source], tmp_path / "out")
+    assert report.left_out == {}
+    for name, data in image.items():
+        assert (tmp_path / "out" / "images" / f"{name}_0001.jpg").read_bytes() == data
+
+
+def test_of_images_equally_near_none_is_taken(tmp_path: Path) -> None:
+    for path in ("a/0001_harbour.jpg", "b/0001_harbour.jpg"):
+        (tmp_path / "x" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "x" / path).write_bytes(JPEG)
+    (tmp_path / "x" / "0001.xml").write_bytes(page_xml(region("r1", "paragraph", "x")))
+    report = import_dataset("manuscripts", [tmp_path / "x"], tmp_path / "out")
+    assert "an image whose name two files have" in report.left_out
+
+
+def test_every_fault_of_a_foreign_file_has_a_remedy() -> None:
+    """In the code that reads what others wrote no DatasetError is raised without what to do about it."""
+    rooms = Path(histeval.datasets.__file__).parent
+    paths = [
+        *(rooms / "formats").glob("*.py"),
+        *(rooms / f"{name}.py" for name in ("transfer", "sources", "manifests")),
+    ]
+    raised = 0
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "DatasetError":
+                raised += 1
+                assert "remedy" in [keyword.arg for keyword in node.keywords], f"{path.name}, line {node.lineno}"
+    assert raised > 80

@@ -190,10 +190,14 @@ def _allow(address: str, home: str) -> None:
     """Raises DatasetError for an address that a manifest from `home` may not name: no http(s), or inside a network
     that the person who wrote the manifest should not reach through us."""
     if not is_web(address):
-        raise _Refused("is no http(s) address", file=address[:300])
+        raise _Refused("is no http(s) address", file=address[:300], remedy="Look at the manifest in a browser")
     host, own = urlsplit(address).hostname or "", urlsplit(home).hostname or ""
     if _is_private(host) and host != own:
-        raise _Refused("lies in a private network, unlike the manifest", file=address[:300])
+        raise _Refused(
+            "lies in a private network, unlike the manifest",
+            file=address[:300],
+            remedy="Fetch it yourself if you trust it",
+        )
 
 
 def _get(address: str, limit: int, home: str = "") -> tuple[bytes, str]:
@@ -226,17 +230,27 @@ def _once(opener: urllib.request.OpenerDirector, address: str, limit: int) -> tu
     except (OSError, http.client.HTTPException) as fault:
         raise _Passing(_network_reason(fault)) from None
     except ValueError as fault:
-        raise _Refused(f"is no address: {_words(fault)}", file=address[:300]) from None
+        raise _Refused(
+            f"is no address: {_words(fault)}", file=address[:300], remedy="Look at the manifest in a browser"
+        ) from None
     with closing(response):
         length = response.headers.get("Content-Length", "")
         expected = int(length) if length.isdecimal() and len(length) < 16 else None
         if expected is not None and expected > limit:
-            raise _Refused(f"is larger than {limit // MEBIBYTE} MB", file=address[:300])
+            raise _Refused(
+                f"is larger than {limit // MEBIBYTE} MB",
+                file=address[:300],
+                remedy="Ask for smaller images with --width",
+            )
         body = bytearray()
         for block in _blocks(response):
             body += block
             if len(body) > limit:
-                raise _Refused(f"is larger than {limit // MEBIBYTE} MB", file=address[:300])
+                raise _Refused(
+                    f"is larger than {limit // MEBIBYTE} MB",
+                    file=address[:300],
+                    remedy="Ask for smaller images with --width",
+                )
     if expected is not None and len(body) < expected:
         raise _Passing(f"the connection ended after {len(body)} of {expected} bytes")
     return bytes(body), str(response.geturl())

@@ -70,7 +70,9 @@ def import_letters(letters: Path | str, persons: Path | str | None, out: Path | 
     if len(rows) < len(table.rows):
         notes.append(f"{table.path.name}: {len(table.rows) - len(rows)} spreadsheet leftovers (rows of FALSE) left out")
     if not rows:
-        raise DatasetError("holds no letter", file=table.path)
+        raise DatasetError(
+            "holds no letter", file=table.path, remedy="Below the row of column names stands a row for each letter"
+        )
     attributes = tuple(name for name in table.columns if name in ATTRIBUTES)
     files: dict[str, Any] = {f"{name}.json": record for name, record in records.items()}
     if persons is not None:

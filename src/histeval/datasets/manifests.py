@@ -46,13 +46,17 @@ def read_manifest(url: str, data: bytes, width: int | None = None) -> Manifest:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DatasetError("is not UTF-8, as JSON is", file=url[:300]) from None
+        raise DatasetError(
+            "is not UTF-8, as JSON is", file=url[:300], remedy="Look at the address in a browser"
+        ) from None
     if text.lstrip().startswith("<"):
         remedy = "Look on it for the address of the manifest, often under the sign IIIF and ending in manifest.json"
         raise DatasetError("is a web page or XML, not a IIIF manifest", file=url[:300], remedy=remedy)
     value, _ = parse_json(text, url[:300])
     if not isinstance(value, dict):
-        raise DatasetError("is no IIIF manifest: no JSON object", file=url[:300])
+        raise DatasetError(
+            "is no IIIF manifest: no JSON object", file=url[:300], remedy="Look at the address in a browser"
+        )
     kind = value.get("type", value.get("@type"))
     if kind in ("Collection", "sc:Collection"):
         remedy = "Name one of the manifests in it"
@@ -68,7 +72,9 @@ def read_manifest(url: str, data: bytes, width: int | None = None) -> Manifest:
         remedy = "It should have items, or sequences with canvases"
         raise DatasetError("is no IIIF manifest of version 2 or 3", file=url[:300], remedy=remedy)
     if len(canvases) > MOST_CANVASES:
-        raise DatasetError(f"has more than {MOST_CANVASES} pages", file=url[:300])
+        raise DatasetError(
+            f"has more than {MOST_CANVASES} pages", file=url[:300], remedy="Name the manifest of a part of it"
+        )
     found, notes = [], []
     for number, canvas in enumerate(canvases, start=1):
         body = (_body_3 if third else _body_2)(canvas) if isinstance(canvas, dict) else None
@@ -81,10 +87,10 @@ def read_manifest(url: str, data: bytes, width: int | None = None) -> Manifest:
         address, size = _address(body, url, width, third), (_size(body, canvas, "width"), _size(body, canvas, "height"))
         if not is_web(address):
             what = f"names an image that is no http(s) address: {address[:200]!r}"
-            raise DatasetError(what, file=url[:300], item=f"page {number}")
+            raise DatasetError(what, file=url[:300], item=f"page {number}", remedy="Ask the library for its address")
         found.append(Canvas(number, _label(canvas.get("label")) or str(number), address, *size))
     if not found:
-        raise DatasetError("names no image", file=url[:300])
+        raise DatasetError("names no image", file=url[:300], remedy="Look at the address in a browser")
     statement = value.get("requiredStatement")
     attribution = _label(statement.get("value") if isinstance(statement, dict) else value.get("attribution"))
     rights = _label(value.get("rights")) or _label(value.get("license"))

@@ -55,7 +55,11 @@ def open_sources(paths: Iterable[Path | str]) -> tuple[list[Source], list[Source
                 raise DatasetError(f"holds more than {MOST_FILES} files", file=shown(path), remedy="Import parts of it")
     if not files:
         first = next(iter(paths), "")
-        raise DatasetError("holds no file to import", file=shown(Path(first)))
+        raise DatasetError(
+            "holds no file to import",
+            file=shown(Path(first)),
+            remedy="Name a folder, an archive or files with transcriptions, tables or annotations",
+        )
     return files, images
 
 
@@ -80,7 +84,7 @@ def _at(path: Path, heads: _Heads) -> Iterator[Source]:
     try:
         status = os.stat(path)
     except (OSError, ValueError) as fault:
-        raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(path)) from None
+        raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(path), remedy="Name another place") from None
     if stat.S_ISDIR(status.st_mode):
         yield from _folder(path, path.resolve().name, heads)
     elif path.suffix.lower() == ".zip":
@@ -109,11 +113,11 @@ def _file(path: Path, name: str, heads: _Heads) -> Source:
     def read() -> bytes:
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
-                raise DatasetError("is not a regular file", file=shown(path))
+                raise DatasetError("is not a regular file", file=shown(path), remedy="Remove it from the folder")
             with open(path, "rb") as file:
                 return file.read(HEAD)
         except OSError as fault:
-            raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(path)) from None
+            raise DatasetError(f"cannot be read: {reason(fault)}", file=shown(path), remedy="Copy it anew") from None
 
     return Source(path, name, load, heads.of(path, read))
 

@@ -160,7 +160,12 @@ def _records(text: str, path: Path, delimiter: str) -> Iterator[tuple[int, list[
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as fault:
-        raise DatasetError(f"is not CSV: {fault}", file=path, line=line) from None
+        raise DatasetError(
+            f"is not CSV: {fault}",
+            file=path,
+            line=line,
+            remedy="Close every quotation mark, and double those inside a cell",
+        ) from None
 
 
 def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:

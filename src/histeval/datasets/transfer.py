@@ -135,7 +135,11 @@ def export_dataset(
     taken = model.from_dataset(dataset, report) if answers is None else model.from_answers(dataset, answers, report)
     files = chosen.write(taken, merged, report)
     if not files:
-        raise DatasetError("holds nothing that could be written", file=dataset.path)
+        raise DatasetError(
+            "holds nothing that could be written",
+            file=dataset.path,
+            remedy="Fill in the truth of a document first, or name --answers",
+        )
     if out.suffix and len(files) == 1:
         if out.exists():
             raise OutputError(f"{shown(out)} is there already; name another file, or move it away")
@@ -199,7 +203,11 @@ def _merged(folder: Path | None, task: str, chosen: Format, options: Options | N
     """The options given, over those of the dataset.toml in `folder`. `regions.header` is the key header in regions."""
     settings = read_settings(folder) if folder is not None and folder.is_dir() else None
     if settings is not None and settings.description.task != task:
-        raise DatasetError(f"is a dataset for {settings.description.task}, not for {task}", file=shown(folder or ""))
+        raise DatasetError(
+            f"is a dataset for {settings.description.task}, not for {task}",
+            file=shown(folder or ""),
+            remedy=f"Name the task {settings.description.task}, or another folder",
+        )
     merged: dict[str, Any] = dict(settings.imports) if settings is not None else {}
     if settings is not None and settings.own_fields:
         # What [[fields]] says of columns is the mapping of a table of letters.
@@ -217,17 +225,22 @@ def _merged(folder: Path | None, task: str, chosen: Format, options: Options | N
     return merged
 
 
-def _images(wanted: Mapping[str, str], images: list[Source], report: ImportReport) -> dict[str, str | bytes | Source]:
+def _images(
+    wanted: Mapping[str, tuple[str, str]], images: list[Source], report: ImportReport
+) -> dict[str, str | bytes | Source]:
     """The image files to copy, by their path in the dataset. What a page names is matched by the last part of its
-    name, as exports keep images in a folder of their own."""
+    name, as exports keep images in a folder of their own; of several the one nearest to the page is its image."""
     if not images:
         return {}
     by_name: dict[str, list[Source]] = {}
     for image in images:
         by_name.setdefault(composed(image.name).split("/")[-1].casefold(), []).append(image)
     found: dict[str, str | bytes | Source] = {}
-    for document, name in wanted.items():
+    for document, (name, file) in wanted.items():
         matching = by_name.get(composed(name).replace("\\", "/").split("/")[-1].casefold(), [])
+        if len(matching) > 1:
+            near = [len(os.path.commonpath([os.path.abspath(image.path), os.path.abspath(file)])) for image in matching]
+            matching = [image for image, shared in zip(matching, near, strict=True) if shared == max(near)]
         if len(matching) == 1:
             found[f"images/{document}{matching[0].suffix}"] = matching[0]
         elif matching:

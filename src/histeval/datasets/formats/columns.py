@@ -100,7 +100,12 @@ def stated_text(facts: Mapping[str, str], path: Path, line: int | None) -> str |
         except (ValueError, RecursionError):
             text = None
         if not isinstance(text, str):
-            raise DatasetError("has a comment text_json that is no JSON text", file=path, line=line)
+            raise DatasetError(
+                "has a comment text_json that is no JSON text",
+                file=path,
+                line=line,
+                remedy="Mend it, or remove it: the text is then made of the tokens",
+            )
         return text
     return facts.get("text")
 

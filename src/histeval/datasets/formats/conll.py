@@ -130,7 +130,9 @@ def _read_file(source: Source) -> _File:
         block.rows.append((number, cells))
     close()
     if not file.width or not any(block.rows for block in file.blocks):
-        raise DatasetError("holds no token", file=source.path)
+        raise DatasetError(
+            "holds no token", file=source.path, remedy="A token stands on a line of its own, its labels behind it"
+        )
     return file
 
 
@@ -207,7 +209,12 @@ def _asked_layout(file: _File, asked: Any) -> Layout:
         roles = {str(role).lower(): place for place, role in enumerate(asked) if str(role) not in ("_", "-")}
         if len(asked) > file.width:
             what = f"has {file.width} columns, and the option columns names {len(asked)}"
-            raise DatasetError(what, file=file.source.path, line=file.blocks[0].line)
+            raise DatasetError(
+                what,
+                file=file.source.path,
+                line=file.blocks[0].line,
+                remedy="Name as many as there are, _ for one that is not read",
+            )
     elif isinstance(asked, dict):
         for role, place in asked.items():
             if isinstance(place, str) and place.lower() in header:
@@ -215,7 +222,12 @@ def _asked_layout(file: _File, asked: Any) -> Layout:
             elif re.fullmatch(r"\d{1,9}", str(place)) and 1 <= int(place) <= file.width:
                 roles[str(role).lower()] = int(place) - 1
             else:
-                raise DatasetError(f"has no column {str(place)[:80]!r}", file=file.source.path, item=f"columns.{role}")
+                raise DatasetError(
+                    f"has no column {str(place)[:80]!r}",
+                    file=file.source.path,
+                    item=f"columns.{role}",
+                    remedy=f"Name one from 1 to {file.width}, or one of its header",
+                )
     else:
         raise UsageError("the option columns takes a list of roles, or a table from role to column")
     levels = {role: place for role, place in roles.items() if re.fullmatch(r"level_?[1-9]\d?", role)}
@@ -287,7 +299,9 @@ def _block(
     tokens = [cells[layout.token] for _, cells in block.rows]
     for (line, _), token in zip(block.rows, tokens, strict=True):
         if not token.strip():
-            raise DatasetError("has an empty token", file=file.source.path, line=line)
+            raise DatasetError(
+                "has an empty token", file=file.source.path, line=line, remedy="Remove the line, or write the token"
+            )
     text = table.stated_text(block.facts, file.source.path, block.line)
     if text is not None:
         found = table.locate(text, tokens)

@@ -15,6 +15,8 @@ ORDERS = ("auto", "day_first", "month_first", "keep")
 _NUMBERS = re.compile(
     r"(?P<before>(?:\D{0,80}[\s,])?)(?P<first>\d{1,2})\s*(?P<sign>[./-])\s*(?P<second>\d{1,2})\s*[./-]\s*(?P<year>\d{4})\.?"
 )
+_YEAR_FIRST = re.compile(r"(?P<year>\d{4})(?P<sign>[./-])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})\.?")
+"""Nobody writes year, day, month."""
 _MARKED = re.compile(r"(<{0,2})([^<>]*)(>{0,2})")
 _NAMES = {"day_first": "day first", "month_first": "month first"}
 
@@ -89,6 +91,11 @@ def iso_date(value: str, orders: Mapping[str, str], place: str, report: ImportRe
         return value
     if value == "None" or re.fullmatch(r"\d{4}(-\d{2}(-\d{2})?)?", bare.strip()):
         return value
+    if (dated := _YEAR_FIRST.fullmatch(bare.strip())) is not None and int(dated["month"]) <= 12:
+        found = date_value(f"{dated['day']}.{dated['month']}.{dated['year']}")
+        if found is not None:
+            report.repair("dates written as ISO", place)
+            return f"{before}{found}{after}"
     if headings.folded(value) in headings.UNDATED:
         report.repair("words for `undated`, read as None", place)
         return "None"

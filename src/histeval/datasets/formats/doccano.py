@@ -57,11 +57,13 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
 
 def _spans(value: dict[str, Any], document: EntryDocument, line: int | None) -> list[Any]:
     if isinstance(value.get("entities"), list):
-        return [span for span in value["entities"] if isinstance(span, dict)]
+        return list(value["entities"])
     labels: Any = next((value[key] for key in _LABELS if value.get(key) is not None), [])
     if not isinstance(labels, list) or not all(isinstance(label, list) and len(label) == 3 for label in labels):
         what = "has labels that are not [start, end, type]"
-        raise DatasetError(what, file=document.file, line=line, item=document.id)
+        raise DatasetError(
+            what, file=document.file, line=line, item=document.id, remedy="Export it again as JSONL from doccano"
+        )
     return [dict(zip(_KEYS, (kind, start, end), strict=True)) for start, end, kind in labels]
 
 

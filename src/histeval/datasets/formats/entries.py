@@ -91,7 +91,7 @@ def dataset_files(
         report.count("documents")
         report.count("entities", len(named.spans))
     if not lines:
-        raise DatasetError("holds no document", file=report.path)
+        raise DatasetError("holds no document", file=report.path, remedy="Import files that hold texts with entities")
     return {"entries.jsonl": "\n".join(lines) + "\n", "dataset.toml": describe(name, entries, attributes, len(lines))}
 
 
@@ -100,7 +100,9 @@ def unique(documents: Iterable[EntryDocument]) -> Iterator[EntryDocument]:
     seen: dict[str, EntryDocument] = {}
     for document in documents:
         if not document.id.strip():
-            raise DatasetError("has a document without an id", file=document.file, line=document.line)
+            raise DatasetError(
+                "has a document without an id", file=document.file, line=document.line, remedy="Give it one"
+            )
         first = seen.setdefault(document.id, document)
         if first is not document:
             where = f"line {first.line}" if first.file == document.file and first.line else str(first.file)

@@ -107,7 +107,9 @@ def _blocks(source: Source) -> tuple[dict[str, int], list[Block]]:
     if block.rows:
         blocks.append(block)
     if not blocks:
-        raise DatasetError("holds no token", file=source.path)
+        raise DatasetError(
+            "holds no token", file=source.path, remedy="A token stands on a line of its own, its labels behind it"
+        )
     return header, blocks
 
 
@@ -118,7 +120,12 @@ def _layers(header: Mapping[str, int], blocks: Sequence[Block], asked: object, s
             if name not in LAYERS:
                 raise UsageError(f"the option layers takes {', '.join(LAYERS)} joined by +, not {name!r}")
             if LAYERS[name] not in header:
-                raise DatasetError(f"has no column {LAYERS[name]}", file=source.path, line=1)
+                raise DatasetError(
+                    f"has no column {LAYERS[name]}",
+                    file=source.path,
+                    line=1,
+                    remedy=f"Its layers are {', '.join(layer for layer in LAYERS if LAYERS[layer] in header)}",
+                )
         return tuple(layer for layer in LAYERS if layer in names)
     filled = [layer for layer in LAYERS if _number(header.get(LAYERS[layer]), blocks)]
     outer = "fine" if "fine" in filled else "coarse"
@@ -179,7 +186,9 @@ def _document(
     words = [cells[header["TOKEN"]] for _, cells in block.rows]
     for (line, _), word in zip(block.rows, words, strict=True):
         if not word.strip():
-            raise DatasetError("has an empty token", file=source.path, line=line)
+            raise DatasetError(
+                "has an empty token", file=source.path, line=line, remedy="Remove the line, or write the token"
+            )
     text = table.stated_text(block.facts, source.path, block.line)
     if text is None:
         flags = [set(cells[header["MISC"]].split("|")) if "MISC" in header else set() for _, cells in block.rows]

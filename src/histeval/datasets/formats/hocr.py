@@ -55,7 +55,7 @@ def _pages(source: Source, identifier: str, report: ImportReport) -> Iterator[Pa
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError, LookupError) as fault:
-        raise DatasetError(f"is not HTML: {fault}", file=source.path) from None
+        raise DatasetError(f"is not HTML: {fault}", file=source.path, remedy="Export it again") from None
     pages = [element for element in root.iter() if "ocr_page" in _classes(element)] if root is not None else []
     if not pages:
         raise DatasetError("holds no ocr_page", file=source.path, remedy="Is the file whole?")

@@ -105,7 +105,7 @@ def _from_lines(source: Source, prefix: str, report: ImportReport) -> Iterator[E
     # A grammar in which everything may stand everywhere: so types keep their spelling, hyphens included.
     grammar = Grammar(types, dict.fromkeys(types, types), types, 1, {})
     if not lines:
-        raise DatasetError("is empty", file=source.path)
+        raise DatasetError("is empty", file=source.path, remedy="Write an entry a line, its entities as elements")
     for index, (number, line) in enumerate(lines):
         entry, faults = read_markup(line, grammar)
         document = EntryDocument(f"{prefix}{index}", entry.text, [], {}, source.path, number)
@@ -129,7 +129,11 @@ def _from_document(source: Source, prefix: str, options: Options, report: Import
     names = (named,) if named else ENTRIES
     found = [element for element in root.iter() if local(element) in names]
     if named and not found:
-        raise DatasetError(f"has no element {named[:80]}", file=source.path)
+        raise DatasetError(
+            f"has no element {named[:80]}",
+            file=source.path,
+            remedy="Name the element that holds an entry with --option entry=NAME",
+        )
     if not found and len(root) and not (root.text or "").strip() and not any((e.tail or "").strip() for e in root):
         found = [element for element in root if local(element) not in ("teiHeader", "")]
     found = found or [root]

@@ -23,11 +23,11 @@ def json_documents(source: Source) -> Iterator[tuple[int | None, dict[str, Any]]
         lines = enumerate(text.split("\n"), start=1)
         items = [(number, parse_json(line, source.path, line=number)[0]) for number, line in lines if line.strip()]
     if not items:
-        raise DatasetError("is empty", file=source.path)
+        raise DatasetError("is empty", file=source.path, remedy="Export it again")
     for position, (number, item) in enumerate(items, start=1):
         if not isinstance(item, dict):
             what = "is no object" if number else f"has no object at place {position}"
-            raise DatasetError(what, file=source.path, line=number)
+            raise DatasetError(what, file=source.path, line=number, remedy="A document is an object in braces")
         yield number, item
 
 
@@ -48,7 +48,9 @@ def first_object(source: Source) -> dict[str, Any]:
 def text_of(value: Any, what: str, source: Source, line: int | None, item: str) -> str:
     """A text; raises DatasetError where there is something else."""
     if not isinstance(value, str):
-        raise DatasetError(f"has no {what}", file=source.path, line=line, item=item)
+        raise DatasetError(
+            f"has no {what}", file=source.path, line=line, item=item, remedy=f"Give it a {what}, in quotation marks"
+        )
     return value
 
 
@@ -85,14 +87,26 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
                 try:
                     entry = parse_markup(value["xml"])
                 except InputError as fault:
-                    raise DatasetError(fault.what, file=source.path, line=line, item=identifier) from None
+                    raise DatasetError(
+                        fault.what,
+                        file=source.path,
+                        line=line,
+                        item=identifier,
+                        remedy=fault.remedy or "Mend the markup",
+                    ) from None
                 document.text = entry.text
                 document.spans = [(span.type, span.start, span.end) for span in entry.spans]
             else:
                 document.text = text_of(value.get("text"), "text", source, line, identifier)
                 spans = value.get("spans", [])
                 if not isinstance(spans, list):
-                    raise DatasetError("has spans that are no list", file=source.path, line=line, item=identifier)
+                    raise DatasetError(
+                        "has spans that are no list",
+                        file=source.path,
+                        line=line,
+                        item=identifier,
+                        remedy='Write "spans": [] where it has none',
+                    )
                 for span in spans:
                     add_span(document, span, ("type", "start", "end"), line)
             yield document
@@ -104,7 +118,13 @@ def add_span(document: EntryDocument, span: Any, keys: tuple[str, str, str], lin
     first, last = offset_of(start), offset_of(end)
     if not isinstance(kind, str) or not kind.strip() or first is None or last is None:
         what = f"has an entity without {keys[0]}, {keys[1]} and {keys[2]}"
-        raise DatasetError(what, file=document.file, line=line, item=document.id)
+        raise DatasetError(
+            what,
+            file=document.file,
+            line=line,
+            item=document.id,
+            remedy="Offsets are whole numbers from 0, a type is a text; mend or remove it",
+        )
     document.add(kind.strip(), first, last, line=line)
 
 

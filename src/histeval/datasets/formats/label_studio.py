@@ -102,8 +102,10 @@ def _add(document: EntryDocument, region: dict[str, Any], report: ImportReport) 
         or not isinstance(labels, list)
         or not all(isinstance(name, str) for name in labels)
     ):
-        what = "has a region without start, end and labels"
-        raise DatasetError(what, file=document.file, line=document.line, item=f"task {document.id}")
+        what, remedy = "has a region without start, end and labels", "Label it, or delete it, and export again"
+        raise DatasetError(what, file=document.file, line=document.line, item=f"task {document.id}", remedy=remedy)
+    if not labels:
+        report.leave_out("regions without a label", document.id)
     words = region.get("text")
     if isinstance(words, str) and document.text[start:end].split() != words.split():
         units = utf16_places(document.text)
@@ -112,6 +114,7 @@ def _add(document: EntryDocument, region: dict[str, Any], report: ImportReport) 
             report.repair("offsets in UTF-16 units, read as such", document.id)
         elif end <= len(document.text):
             what = f"has a region with the text {words[:60]!r} where the text has {document.text[start:end][:60]!r}"
-            raise DatasetError(what, file=document.file, line=document.line, item=f"task {document.id}")
+            remedy = "The offsets belong to another text; export it again"
+            raise DatasetError(what, file=document.file, line=document.line, item=f"task {document.id}", remedy=remedy)
     for name in labels:
         document.add(name, start, end, line=document.line, item=f"task {document.id}")

@@ -167,7 +167,12 @@ def _attribute_columns(table: Table, options: Options, used: set[str]) -> dict[s
     names = re.split(r"\s*,\s*", asked) if isinstance(asked, str) else [str(name) for name in asked]
     for name in names:
         if name not in table.columns:
-            raise DatasetError(f"has no column {name[:80]!r}", file=table.path, item="attributes")
+            raise DatasetError(
+                f"has no column {name[:80]!r}",
+                file=table.path,
+                item="attributes",
+                remedy=f"Its columns are {', '.join(table.columns)[:300]}",
+            )
     found = {headings.field_name(name) or "attribute": name for name in names}
     for name in table.columns:
         if name in used or name in found.values():

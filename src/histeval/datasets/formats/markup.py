@@ -25,7 +25,7 @@ def read_root(source: Source) -> _Element:
 
     data = source.data
     if not data.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise DatasetError("is empty", file=source.path)
+        raise DatasetError("is empty", file=source.path, remedy="Export it again")
     declared = _ENTITY.search(data[:HEAD])
     if declared is not None:
         what = f"declares the entity {declared[1].decode('latin-1')[:80]}, and entities are not read"
@@ -41,7 +41,7 @@ def read_root(source: Source) -> _Element:
         what = f"is not well-formed XML: {words}"
         raise DatasetError(what, file=source.path, line=fault.lineno or None, remedy="Export it again") from None
     except (ValueError, LookupError) as fault:
-        raise DatasetError(f"is not XML: {fault}", file=source.path) from None
+        raise DatasetError(f"is not XML: {fault}", file=source.path, remedy="Export it again, as UTF-8") from None
     dtd = root.getroottree().docinfo.internalDTD
     for declared_entity in dtd.iterentities() if dtd is not None else ():  # in UTF-16, say
         what = f"declares the entity {str(declared_entity.name)[:80]}, and entities are not read"

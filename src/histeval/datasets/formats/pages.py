@@ -88,10 +88,11 @@ def answers(pages: Iterable[Page], options: Options, report: ImportReport) -> It
         yield {"document": page.id, "record": {"folios": [folio_of(page, options, report)]}}
 
 
-def images(pages: Iterable[Page], options: Options, report: ImportReport) -> dict[str, str]:
-    """The name of the image of each page, by the id its document gets; pages that name none are left out."""
+def images(pages: Iterable[Page], options: Options, report: ImportReport) -> dict[str, tuple[str, str]]:
+    """The name of the image of each page and the file that names it, by the id its document gets; pages that name none
+    are left out."""
     silent = ImportReport(report.task, report.format)
-    return {page.id: page.image for page in unique(pages, silent, options) if page.image}
+    return {page.id: (page.image, page.file) for page in unique(pages, silent, options) if page.image}
 
 
 def unique(pages: Iterable[Page], report: ImportReport, options: Options) -> Iterator[Page]:

@@ -93,7 +93,11 @@ def dataset_files(items: Iterable[Item], name: str, options: Options, report: Im
             report.repair(AS_KNOWN, f"{letter.id} is {found}")
             letter.id = found
     if not letters:
-        raise DatasetError("holds no letter", file=report.path)
+        raise DatasetError(
+            "holds no letter",
+            file=report.path,
+            remedy="A table has a row of column names and, below it, a row for each letter",
+        )
     resolve(letters, lists, report)
     _tell_doubts(letters, lists, report)
     files: dict[str, str] = {}
@@ -191,7 +195,7 @@ def split(items: Iterable[Item]) -> tuple[list[LetterDocument], list[AuthorityLi
             lists[item.name] = item
             continue
         if not item.id.strip():
-            raise DatasetError("has a letter without an id", file=item.file, line=item.line)
+            raise DatasetError("has a letter without an id", file=item.file, line=item.line, remedy="Give it one")
         first = letters.setdefault(item.id.casefold(), item)
         if first is not item:
             where = f"line {first.line}" if first.file == item.file and first.line else str(first.file)

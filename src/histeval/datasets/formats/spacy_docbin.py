@@ -39,7 +39,12 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
             document = EntryDocument(identifier, doc.text, [], {}, source.path)
             group = str(options.get("spans", ""))
             if group and group not in doc.spans:
-                raise DatasetError(f"has no span group {group[:80]!r}", file=source.path, item=f"document {number}")
+                raise DatasetError(
+                    f"has no span group {group[:80]!r}",
+                    file=source.path,
+                    item=f"document {number}",
+                    remedy=f"Its groups are {', '.join(map(str, doc.spans)) or 'none: leave the option spans away'}",
+                )
             for span in doc.spans[group] if group else doc.ents:
                 document.add(str(span.label_), span.start_char, span.end_char)
             for name in doc.spans:

@@ -73,7 +73,7 @@ def _read_file(source: Source, identifier: str, options: Options, report: Import
                 walker.walk(text)
             pages += walker.pages()
     except RecursionError:
-        raise DatasetError("is nested too deep", file=source.path) from None
+        raise DatasetError("is nested too deep", file=source.path, remedy="Split it into parts") from None
     return pages
 
 

@@ -57,6 +57,9 @@ def read_workbook(source: Source, report: ImportReport) -> Iterator[tuple[str, T
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         written = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False) if formulas else None
         for sheet in book.worksheets:
+            if sheet.sheet_state != "visible" and any(s.sheet_state == "visible" for s in book.worksheets):
+                report.leave_out("hidden sheets", f"{source.name} [{sheet.title}]")
+                continue
             sheet.reset_dimensions()
             table = _table(sheet, source, report, merged.get(getattr(sheet, "_worksheet_path", ""), ()))
             if written is not None:
@@ -120,7 +123,12 @@ def _check_part(content: bytes, name: str, source: Source) -> bool:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in content[:200]:
         content = content.decode("utf-16", "replace").encode()
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise DatasetError("declares a document type, which no workbook does", file=source.path, item=name)
+        raise DatasetError(
+            "declares a document type, which no workbook does",
+            file=source.path,
+            item=name,
+            remedy="Save it again as .xlsx, or as CSV",
+        )
     if "worksheets/" not in name:
         return False
     rows = max((int(match[1][:12]) for match in _ROW.finditer(content)), default=0)
