@@ -9,31 +9,32 @@ refused.
 
 from __future__ import annotations
 
-import base64
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from histeval._version import version
-from histeval.datasets.base import Dataset, Document
+from histeval.datasets.base import Dataset
 from histeval.datasets.files import atomic_write, make_folder, parse_json, read_lines
-from histeval.entities.spans import Entry, Span
 from histeval.errors import AnswersError, HistevalError, UsageError, printable
 from histeval.runs.answers import AnswerSet
+from histeval.runs.packing import (
+    document_json,
+    outcome_json,
+    read_document,
+    read_outcome,
+    read_summary,
+    spent_json,
+    summary_json,
+)
 from histeval.runs.parts import Corpus
 from histeval.runs.score import MISSING, Outcome, Outcomes, Score, Scorers, conclude, score_pairs
 from histeval.runs.selection import Selection, choose, is_listed, known_attribute
-from histeval.runs.summary import Said, Summary, Units, conclude_corpus, empty
-from histeval.runs.suspect import Evidence, Sampled
-from histeval.tasks.base import Answer, DocumentScore, Reading, RuleValue, Scorer, Task
+from histeval.runs.summary import Summary, conclude_corpus, empty
+from histeval.tasks.base import Answer, RuleValue, Scorer, Task
 from histeval.tasks.registry import get_task
-from histeval.tasks.truth import LetterTruth, PageTruth
 
 FORMAT = 1
 REMEDY = "A file of a shard is written by `histeval score ... --shard i/n --out FILE`"
@@ -95,9 +96,9 @@ def shard_lines(
         for (place, document), row in zip(share, given, strict=True):
             yield {
                 "place": place,
-                "document": _document(document),
-                "answers": [None if answer is None else _spent(answer) for answer in row],
-                "outcomes": [_outcome(next(outcomes)) for _ in repeats],
+                "document": document_json(document),
+                "answers": [None if answer is None else spent_json(answer) for answer in row],
+                "outcomes": [outcome_json(next(outcomes)) for _ in repeats],
             }
 
 
@@ -106,7 +107,7 @@ def corpus_line(
 ) -> dict[str, Any]:
     """The line of a shard's file for its share of a corpus in parts."""
     header = _header(task, corpus.dataset, scorer, selection, run, {})
-    return {"shard": list(shard), "kind": "corpus", **header, "summary": _summary(summary)}
+    return {"shard": list(shard), "kind": "corpus", **header, "summary": summary_json(summary)}
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
@@ -221,7 +222,7 @@ def _merged_run(found: list[_Section]) -> Iterator[Score]:
     lines = sorted((line for section in found for line in section.lines), key=lambda line: int(line["place"]))
     if [line["place"] for line in lines] != list(range(header["documents"])):
         raise AnswersError(f"lacks documents of {header['run']!r}", file=found[0].file, remedy="Make the shard again")
-    documents = [_read_document(line["document"]) for line in lines]
+    documents = [read_document(line["document"]) for line in lines]
     repeats = header["repeats"]
     answers: dict[tuple[str, int], Answer] = {}
     outcomes: list[list[Outcome]] = []
@@ -229,7 +230,7 @@ def _merged_run(found: list[_Section]) -> Iterator[Score]:
         for repeat, spent in zip(repeats, line["answers"], strict=True):
             if spent is not None:
                 answers[document.id, repeat] = Answer(document.id, repeat=repeat, **spent)
-        outcomes.append([_read_outcome(outcome, len(scorer.columns)) for outcome in line["outcomes"]])
+        outcomes.append([read_outcome(outcome, len(scorer.columns)) for outcome in line["outcomes"]])
     run = AnswerSet(header["run"], answers or {("", repeat): Answer("") for repeat in repeats}, facts=header["facts"])
     ordered = [row[position] for position in range(len(repeats)) for row in outcomes]
     listed = header["listed"] is True
@@ -242,7 +243,7 @@ def _merged_corpus(found: list[_Section]) -> Score:
     scorer, dataset, selection = _opened(header)
     total = empty(scorer)
     for section in found:
-        total.add(_read_summary(section.header["summary"], len(scorer.columns)))
+        total.add(read_summary(section.header["summary"], len(scorer.columns)))
     corpus = Corpus(dataset, _no_truth)
     return conclude_corpus(header["run"], corpus, scorer, selection, total, header["facts"])
 
@@ -291,150 +292,3 @@ def _opened(header: Mapping[str, Any]) -> tuple[Scorer, Dataset, Selection]:
     chosen = header["selection"]
     documents = None if chosen["documents"] is None else tuple(map(str, chosen["documents"]))
     return scorer, dataset, Selection(documents, dict(chosen["where"]), chosen["unit"])
-
-
-def _document(document: Document) -> dict[str, Any]:
-    return {
-        "id": document.id,
-        "unit": document.unit,
-        "attributes": dict(document.attributes),
-        "images": len(document.images),
-        "truth": _truth(document.truth),
-    }
-
-
-def _read_document(value: Mapping[str, Any]) -> Document:
-    images = (Path(),) * min(int(value["images"]), 10_000)
-    attributes = {str(key): str(item) for key, item in value["attributes"].items()}
-    return Document(str(value["id"]), _read_truth(value["truth"]), str(value["unit"]), attributes, images)
-
-
-def _truth(truth: Any) -> dict[str, Any]:
-    if isinstance(truth, LetterTruth):
-        return {"letter": {name: list(values) for name, values in truth.fields.items()}, "signed": truth.signed}
-    if isinstance(truth, PageTruth):
-        return {"page": [[reference, dict(texts)] for reference, texts in truth.folios]}
-    if isinstance(truth, Entry):
-        spans = [[span.type, span.start, span.end, span.parent] for span in truth.spans]
-        return {"entry": truth.text, "spans": spans, "nodes": truth.nodes}
-    return {"value": truth}
-
-
-def _read_truth(value: Mapping[str, Any]) -> Any:
-    if "letter" in value:
-        return LetterTruth({name: tuple(values) for name, values in value["letter"].items()}, value["signed"])
-    if "page" in value:
-        return PageTruth(tuple((reference, texts) for reference, texts in value["page"]))
-    if "entry" in value:
-        nodes = value["nodes"]
-        spans = tuple(Span(*span) for span in value["spans"])
-        return Entry(value["entry"], spans, None if nodes is None else tuple((start, end) for start, end in nodes))
-    return value["value"]
-
-
-def _spent(answer: Answer) -> dict[str, Any]:
-    """What an answer took: the answer itself is in its outcome."""
-    return {"error": answer.error, "seconds": answer.seconds, "cost": answer.cost, "usage": dict(answer.usage)}
-
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    reading, row = outcome
-    plain = reading.record if isinstance(reading.record, (dict, list, tuple, str, type(None))) else None
-    return {
-        "record": plain,
-        "failure": reading.failure,
-        "row": None
-        if row is None
-        else {
-            "counts": row.counts.tolist(),
-            "failure": row.failure,
-            "fields": row.fields,
-            "notes": list(row.notes),
-            "detail": row.detail,
-        },
-    }
-
-
-def _read_outcome(value: Mapping[str, Any], columns: int) -> Outcome:
-    row = value["row"]
-    score = None
-    if row is not None:
-        counts = np.array(row["counts"], dtype=np.int64).reshape(columns)
-        notes, detail = tuple(map(str, row["notes"])), str(row.get("detail", ""))
-        score = DocumentScore(counts, row["failure"], row["fields"], notes, detail)
-    return Reading(value["record"], value["failure"]), score
-
-
-def _packed(values: Any) -> str:
-    return base64.b64encode(np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).tobytes()).decode()
-
-
-def _unpacked(text: str, kind: str) -> Any:
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).astype(kind[1:])
-
-
-def _summary(summary: Summary) -> dict[str, Any]:
-    units, seen = summary.units, summary.evidence
-    ids = np.concatenate(summary.ids) if summary.ids else np.empty(0, dtype=np.uint64)
-    return {
-        "units": None if units.names is None else list(units.names),
-        "counts": _packed(units.counts),
-        "seen": _packed(units.seen),
-        "documents": summary.documents,
-        "failures": dict(summary.failures),
-        "without_truth": summary.without_truth,
-        "outside": summary.outside,
-        "ids": _packed(ids),
-        "rows": [[names, _packed(values)] for names, values in summary.rows],
-        "said": [[key, *one.place, one.sentence, dict(one.numbers), one.times] for key, one in summary.said.items()],
-        "cost": None if summary.cost is None else str(summary.cost),
-        "paid": summary.paid,
-        "seconds": None if summary.seconds is None else str(summary.seconds),
-        "usage": dict(summary.usage),
-        "truth": f"{summary.truth:x}",
-        "evidence": {
-            "documents": seen.documents,
-            "failures": dict(seen.failures),
-            "empty": seen.empty,
-            "usable": seen.usable,
-            "from_text": seen.from_text,
-            "sample": [[one.order, list(one.place), dict(one.found), dict(one.expected)] for one in seen.sample],
-            "tokens": [[pages, *counted] for pages, counted in seen.tokens.items()],
-        },
-    }
-
-
-def _read_summary(value: Mapping[str, Any], columns: int) -> Summary:
-    names = value["units"]
-    seen = value["evidence"]
-    counts = _unpacked(value["counts"], "<i8").reshape(-1, columns)
-    index = None if names is None else {str(name): row for row, name in enumerate(names)}
-    if index is not None and len(index) != len(counts):
-        raise ValueError("units and counts differ")
-    return Summary(
-        Units(index, counts, _unpacked(value["seen"], "<u8")),
-        int(value["documents"]),
-        Counter({str(key): int(number) for key, number in value["failures"].items()}),
-        int(value["without_truth"]),
-        int(value["outside"]),
-        [_unpacked(value["ids"], "<u8")],
-        [(list(map(str, names)), _unpacked(packed, "<i8").reshape(-1, columns)) for names, packed in value["rows"]],
-        {
-            key: Said((part, place), str(sentence), {str(name): int(n) for name, n in numbers.items()}, times)
-            for key, part, place, sentence, numbers, times in value["said"]
-        },
-        Evidence(
-            int(seen["documents"]),
-            Counter({str(key): int(number) for key, number in seen["failures"].items()}),
-            int(seen["empty"]),
-            int(seen["usable"]),
-            bool(seen["from_text"]),
-            [Sampled(order, (place[0], place[1]), found, due) for order, place, found, due in seen["sample"]],
-            {int(pages): (answers, total) for pages, answers, total in seen["tokens"]},
-        ),
-        None if value["cost"] is None else Fraction(value["cost"]),
-        int(value["paid"]),
-        None if value["seconds"] is None else Fraction(value["seconds"]),
-        Counter({str(key): int(number) for key, number in value["usage"].items()}),
-        int(value["truth"], 16),
-    )
