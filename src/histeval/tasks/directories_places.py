@@ -249,7 +249,7 @@ class Reader:
         if isinstance(prediction, TagAnswer) and len(prediction.tokens) == len(tokens):
             tags = prediction
             fits = len(tags.levels) <= depth and (not self.strict or self._scheme_of(tags) == self.scheme)
-            if fits and (_same(tags.tokens, tokens) or find_tokens(tags.tokens, truth.text) is None):
+            if fits and not _cut_elsewhere(tags.tokens, tokens, truth.text):
                 rows = [self._row(row, tags.scheme) for row in tags.levels]
                 rows.extend(["O"] * len(tokens) for _ in range(depth - len(rows)))
                 return rows, [], [], 1.0
@@ -277,6 +277,15 @@ class Reader:
 
 def _same(words: Sequence[str], tokens: Sequence[Token]) -> bool:
     return len(words) == len(tokens) and all(word == token[0] for word, token in zip(words, tokens, strict=True))
+
+
+def _cut_elsewhere(words: Sequence[str], tokens: Sequence[Token], text: str) -> bool:
+    """Whether words fill the text as tokens do, but at other places. A quotation mark written in another way, as the
+    published tokenisation does and a CoNLL export does not, is the same token."""
+    if _same(words, tokens):
+        return False
+    found = find_tokens(words, text)
+    return found is not None and found != [(token.start, token.end) for token in tokens]
 
 
 def _only(tags: Sequence[str], prefixes: str) -> bool:
