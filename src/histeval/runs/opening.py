@@ -21,13 +21,17 @@ from histeval.runs import rise
 from histeval.runs.answers import REMEDY, AnswerSet, read_json_lines
 from histeval.runs.columns import read_columns
 from histeval.runs.folder import read_answers, read_run
+from histeval.runs.selection import under_known_ids
 
 TOKEN_COLUMNS = (".conll", ".tsv")
 
 
 def open_answers(path: Path | str, dataset: Dataset) -> list[AnswerSet]:
-    """Every run that `path` holds; raises AnswersError where it cannot be read."""
-    place = Path(path)
+    """Every run that `path` holds, under the ids of the dataset; raises AnswersError where it cannot be read."""
+    return [under_known_ids(run, dataset) for run in _opened(Path(path), dataset)]
+
+
+def _opened(place: Path, dataset: Dataset) -> list[AnswerSet]:
     if place.is_dir():
         if _is_run(place):
             return [_run_folder(place)]

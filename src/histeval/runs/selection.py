@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from histeval.datasets.base import Dataset, Document
+from histeval.datasets.identity import DocumentIds
 from histeval.errors import AnswersError, UsageError
 from histeval.runs.answers import AnswerSet
 from histeval.tasks.base import Scorer
@@ -58,6 +60,32 @@ def is_listed(dataset: Dataset, scorer: Scorer, selection: Selection, chosen: Se
         for document in dataset.documents.values()
     )
     return len(chosen) < whole
+
+
+def under_known_ids(answers: AnswerSet, dataset: Dataset) -> AnswerSet:
+    """Answers whose ids differ from those of documents only in how accents are stored, or in blanks and signs that
+    names of files do not have, under the ids of the dataset; a note says so. No document gets a second answer."""
+    given = dict.fromkeys(name for name, _ in answers.answers)
+    unknown = [name for name in given if name not in dataset.documents]
+    if not unknown:
+        return answers
+    ids = DocumentIds(dataset.documents)
+    found = {name: ids.find(name) for name in unknown}
+    taken = Counter([*found.values(), *(name for name in given if name in dataset.documents)])
+    known = {name: known for name, known in found.items() if known is not None and taken[known] == 1}
+    if not known:
+        return answers
+    first, its_id = next(iter(known.items()))
+    note = (
+        f"ids that differ from those of the dataset in accents, blanks or signs alone were matched: {len(known)}, "
+        f"{first[:60]!a} as {its_id[:60]!a} say"
+    )
+    renamed = {
+        (known.get(name, name), repeat): replace(answer, document=known.get(name, name))
+        for (name, repeat), answer in answers.answers.items()
+    }
+    subset = answers.subset if answers.subset is None else tuple(known.get(name, name) for name in answers.subset)
+    return replace(answers, answers=renamed, subset=subset, notes=(*answers.notes, note))
 
 
 def choose(
