@@ -298,6 +298,10 @@ def encode(sequences: Iterable[Sequence[str]], vocabulary: Vocabulary | None = N
 Chunk(sequence=1, type='LOC', start=0, end=1, malformed=False)]
     """
     vocabulary = Vocabulary() if vocabulary is None else vocabulary
+    if isinstance(sequences, str | bytes) or not isinstance(sequences, Iterable):
+        raise UsageError(
+            f"tags are a list of sequences, each a list of labels such as B-PER or O, not {sequences!r:.60}"
+        )
     rows = sequences if isinstance(sequences, list | tuple) else list(sequences)
     if rows and isinstance(rows[0], str):
         rows = [rows]

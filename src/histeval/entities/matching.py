@@ -218,8 +218,10 @@ def _documents(gold: object, predicted: object) -> tuple[list[Entry], list[Entry
     single = any(_is_document(side) for side in (gold, predicted)) or (not gold and not predicted)
     sides = []
     for side in (gold, predicted):
-        rows = [side] if single else list(side)  # type: ignore[call-overload]
-        sides.append([_entry(row) for row in rows])
+        if not isinstance(side, Entry | Iterable) or isinstance(side, str | bytes):
+            raise UsageError(f"{_SHAPE}, not {side!r:.60}")
+        rows = [side] if single or isinstance(side, Entry) else list(side)
+        sides.append([_entry(row, exact=side is gold) for row in rows])
     return sides[0], sides[1]
 
 
@@ -230,13 +232,23 @@ def _is_document(side: object) -> bool:
     return isinstance(first, Span) or (isinstance(first, tuple) and bool(first) and isinstance(first[0], str))
 
 
-def _entry(row: object) -> Entry:
+_SHAPE = "a document is an Entry, or a list of Span or of (type, start, end)"
+
+
+def _entry(row: object, exact: bool) -> Entry:
+    """A document as an entry; a prediction (not `exact`) may have offsets that hold nothing, which match nothing."""
     if isinstance(row, Entry):
         return row
-    spans = list(row)  # type: ignore[call-overload]
+    if not isinstance(row, Iterable) or isinstance(row, str | bytes):
+        raise UsageError(f"{_SHAPE}, not {row!r:.60}")
+    spans = list(row)
     if all(isinstance(span, Span) for span in spans):
         return Entry("", tuple(spans))
     try:
-        return Entry("", nest((str(kind), int(start), int(end)) for kind, start, end in spans)[0])
-    except (TypeError, ValueError) as error:
-        raise UsageError("a document is an Entry, or a list of Span or of (type, start, end)") from error
+        triples = [(kind, start.__index__(), end.__index__()) for kind, start, end in spans]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UsageError(_SHAPE) from error
+    for kind, start, end in triples:
+        if not isinstance(kind, str) or (exact and not 0 <= start < end):
+            raise UsageError(f"a gold span is (type, start, end) with 0 <= start < end, not {(kind, start, end)!r:.80}")
+    return Entry("", nest(triples)[0])

@@ -143,7 +143,7 @@ def edits_many(
 
 def fuzzy_ratio(a: str, b: str) -> float:
     """Normalised Indel similarity of two strings by code point, 2 LCS / (|a| + |b|): 1 where equal, 0 where nothing is
-    shared, 1 where both are empty.
+    shared, 1 where both are empty. Raises UsageError for what is no text.
 
     Equal bit for bit to rapidfuzz's `fuzz.ratio(a, b) / 100`, which the published scores are made with.
 
@@ -152,6 +152,8 @@ def fuzzy_ratio(a: str, b: str) -> float:
     """
     from rapidfuzz.fuzz import ratio
 
+    if not isinstance(a, str) or not isinstance(b, str):
+        raise _no_text(b if isinstance(a, str) else a)
     return float(ratio(a, b)) / 100
 
 
@@ -176,7 +178,14 @@ def units(reference: str, hypothesis: str, unit: Unit) -> tuple[Sequence[object]
 
 
 def _listed(texts: str | Iterable[str]) -> list[str]:
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise _no_text(texts)
     return [texts] if isinstance(texts, str) else list(texts)
+
+
+def _no_text(found: object, place: int | None = None) -> UsageError:
+    where = "" if place is None else f" in place {place} (from 0)"
+    return UsageError(f"a text must be a str, not {found!r:.60}{where}")
 
 
 def error_rate(
@@ -190,7 +199,7 @@ def error_rate(
 
     `profile` is applied to both sides first; lengths are those after it. A profile with the step `graphemes` counts by
     grapheme where `unit` is left at `character`. The rate is None where the reference is empty. Raises UsageError for
-    lists of unequal length and for unknown names.
+    lists of unequal length, for unknown names and for what is no text.
 
     >>> error_rate("Vnd ein pferit die mir vnd", "und ein pferit die mir vnd")
     ErrorRate(edits=1, length=26)
@@ -216,6 +225,11 @@ def error_rate(
         raise UsageError(
             f"there are {len(references)} references and {len(hypotheses)} hypotheses; give one hypothesis for each"
         )
+    for texts in (references, hypotheses):
+        if set(map(type, texts)) - {str}:
+            wrong = next(((place, text) for place, text in enumerate(texts) if not isinstance(text, str)), None)
+            if wrong is not None:
+                raise _no_text(wrong[1], wrong[0])
     total = length = 0
     for start in range(0, len(references), BATCH):
         pairs = [
@@ -231,6 +245,9 @@ def cer(
     reference: str | Iterable[str], hypothesis: str | Iterable[str], profile: str | Profile = "raw"
 ) -> float | None:
     """Character error rate; None where the reference is empty.
+
+    What jiwer gives for texts without white space at their ends, which it takes off both sides before it counts;
+    here it counts (the profile `collapsed` takes it off).
 
     >>> cer("pferit", "pferd")
     0.3333333333333333
