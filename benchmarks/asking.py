@@ -96,7 +96,8 @@ def inspect_alone(image: Path, documents: int, connections: int) -> dict[str, fl
 
     from histeval.datasets.base import Dataset
     from histeval.systems.base import Request
-    from histeval.systems.models import LanguageModel, inspect_schema
+    from histeval.systems.model_settings import inspect_schema
+    from histeval.systems.models import LanguageModel
     from histeval.tasks import get_task
 
     task = get_task("letters")

@@ -20,7 +20,7 @@ import pytest
 from histeval.datasets.base import Dataset
 from histeval.errors import UsageError
 from histeval.runs.folder import read_answers, read_lines, read_run
-from histeval.systems import models
+from histeval.systems import pace
 from histeval.systems.progress import Progress, RunResult
 from histeval.systems.run import run_systems
 from histeval.tasks import get_task
@@ -34,7 +34,7 @@ TASK = get_task("letters")
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_WAITS", (0.02, 0.1, 2.0))
+    monkeypatch.setattr(pace, "WAITS", (0.02, 0.1, 2.0))
 
 
 @pytest.fixture(scope="module")
@@ -456,37 +456,6 @@ def test_keys_deep_in_settings_stay_out_too(letters: Dataset, serve: Any, tmp_pa
     assert "deep-secret-value" not in written(tmp_path)
 
 
-def test_batches_are_asked_for_and_priced_by_half(
-    letters: Dataset, serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Inspect AI fills the batches; here it is only seen that it is told to, and that all documents wait together."""
-    from inspect_ai.model import Model, ModelOutput, ModelUsage
-
-    waiting: list[int] = []
-
-    async def generate(self: Model, messages: Any, *, config: Any) -> ModelOutput:
-        import asyncio
-
-        assert config.batch is True
-        waiting.append(1)
-        while len(waiting) < 50:  # a batch is sent when all are there
-            await asyncio.sleep(0.01)
-        output = ModelOutput.from_content("gpt-5", "{}")
-        output.usage = ModelUsage(input_tokens=1000, output_tokens=100, total_tokens=1100)
-        return output
-
-    serve()
-    monkeypatch.setattr(Model, "generate", generate)
-    result = ask(part(letters, 50), tmp_path / "run", "openai-api/local/gpt-5", batch=True, max_cost=1.0)
-    assert result.asked == 50
-    assert result.cost == pytest.approx(50 * (1000 * 1.25 + 100 * 10) / 2e6)
-    assert read_run(tmp_path / "run")["settings"] == {"batch": True}
-    prices = tmp_path / "prices.toml"
-    prices.write_text('[[price]]\nmodel = "openai-api/local/gpt-5"\ninput = 1.0\noutput = 1.0\n')
-    with pytest.raises(UsageError, match="through a batch interface is unknown"):
-        ask(part(letters, 50), tmp_path / "o", "openai-api/local/gpt-5", batch=True, max_cost=1.0, prices=prices)
-
-
 class Outside:
     """A system as somebody else would write it; it fails on one document and knows nothing of another."""
 
@@ -509,7 +478,7 @@ class OutsideMany(Outside):
 
 @pytest.mark.parametrize("kind", [Outside, OutsideMany])
 def test_systems_of_others(letters: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
-    monkeypatch.setattr("histeval.systems.run.open_system", lambda name, request: kind())
+    monkeypatch.setattr("histeval.systems.job.open_system", lambda name, request: kind())
     result = ask(part(letters, 5), tmp_path / "run", "outside/one")
     assert result.answered == 3
     lines = {line["document"]: line for line in read_lines(tmp_path / "run")}

@@ -161,7 +161,8 @@ def report(results: Sequence[RunResult]) -> None:
             f"{name}: {result.answered} of {result.total} answered"
             + (f"; failed: {failures}" if failures else "")
             + (f"; {result.unanswered} open, the same command asks them again" if result.unanswered else "")
-            + f"; {result.asked} asked now, cost {cost}; {plain(str(result.folder))}"
+            + f"; {result.asked} asked now, cost {cost}"
+            + (f"; {plain(str(result.folder))}" if result.folder is not None else "")
         )
         if result.stopped:
             out.print(f"  stopped: {plain(result.stopped)}")

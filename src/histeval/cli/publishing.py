@@ -58,6 +58,7 @@ def _input(words: str, chosen: Selection, text: str | None, split: str | None) -
     from histeval.datasets.layout import find_task
     from histeval.errors import UsageError
     from histeval.overview.build import Input
+    from histeval.systems.run_folders import folder_name
     from histeval.tasks import get_task, task_names
 
     folder, equals, rest = (words, "", "") if Path(words).is_dir() else words.partition("=")
@@ -76,7 +77,7 @@ def _input(words: str, chosen: Selection, text: str | None, split: str | None) -
     if equals:
         answers = [rest] if Path(rest).exists() else [part for part in rest.split(",") if part.strip()]
     else:
-        answers = [str(Path("runs") / data.name)]
+        answers = [str(Path("runs") / folder_name(data.name))]
         if not Path(answers[0]).is_dir():
             raise UsageError(f"name the answers to show of {folder} as {folder}=ANSWERS,...; there is no {answers[0]}")
     return Input(found, data, answers, chosen)

@@ -20,7 +20,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from histeval.datasets import load_dataset
 from histeval.datasets.base import Dataset
 from histeval.systems.base import Request
-from histeval.systems.models import LanguageModel, inspect_schema
+from histeval.systems.model_settings import inspect_schema
+from histeval.systems.models import LanguageModel
 from histeval.systems.run import choose_documents
 from histeval.tasks import get_task
 from histeval.tasks.base import Answer, DocumentScore, RuleValue

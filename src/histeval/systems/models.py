@@ -10,19 +10,21 @@ import asyncio
 import contextlib
 import logging
 import os
-import random
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from histeval.datasets.base import Document
-from histeval.errors import MissingExtraError, SystemFault, UsageError
-from histeval.runs.secrets import is_secret_name, redact, secret_values
+from histeval.errors import MissingExtraError, SystemFault
+from histeval.runs.secrets import redact, secret_values
 from histeval.systems.base import Reply, Request
+from histeval.systems.batches import close_gaps, has_batches, listen
 from histeval.systems.faults import Fault, classify
 from histeval.systems.images import ImageError, PreparedImage, estimated_size, prepare_pages, rule_for
+from histeval.systems.model_settings import hidden_values, inspect_schema, shown_settings, split_settings
+from histeval.systems.pace import Pace, wait_for
 from histeval.systems.prices import load_prices
 from histeval.systems.wording import load_wording, placeholders, record_schema
 from histeval.tasks.base import Answer
@@ -30,13 +32,9 @@ from histeval.tasks.base import Answer
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 
-OURS = ("base_url", "api_key", "model_args", "max_image_side", "structured")
-"""Settings that are no generation settings of Inspect AI. `structured` false leaves the schema out of the request."""
-
-_RUNNER = ("max_connections", "max_retries", "timeout", "attempt_timeout", "adaptive_connections", "batch", "cache")
-_WAITS = (1.0, 60.0, 300.0)
-"""Seconds: the first wait, the longest of our own, and the longest a provider may ask for."""
 UNEXPECTED_RETRIES = 2
+TURNED_DOWN = 10
+"""Documents that may be turned down in the same words, none having been taken, before the run stops."""
 SCHEMA_MAYBE = ("provider error 400", "provider error 422")
 """What a provider may answer to a schema it does not take."""
 TOKENS_OF_ANSWER = 1000
@@ -78,7 +76,7 @@ class LanguageModel:
         self.role = load_wording(request.task, "role", request.role)
         self.schema = record_schema(request.task, request.dataset.context)
         self._values = placeholders(request.dataset.context, self.schema)
-        self._generation, self._own = _split_settings(request.settings)
+        self._generation, self._own = split_settings(request.settings)
         self._refused: set[str] = set()
         self._probe: asyncio.Future[bool] | None = None
         self.rule = rule_for(self.provider)
@@ -87,8 +85,9 @@ class LanguageModel:
         self._model: Model | None = None
         self._configs: dict[tuple[str, ...], GenerateConfig] = {}
         self._listener = _Listener(self._note)
-        self._active, self._allowed, self._slowed = 0, 1e9, 0.0  # requests out, how many may be, last slowed down
-        self._gate = 0.0  # time before which nothing is sent, since the provider asked for a pause
+        self._pace = Pace()
+        self._taken = False  # whether any document has been
+        self._same, self._last = 0, ""  # how often documents were turned down in which words, before that
         if request.batch:
             self.concurrency = max(self.concurrency, 2000)
         if self.structured:
@@ -102,13 +101,13 @@ class LanguageModel:
     @property
     def settings(self) -> dict[str, Any]:
         """What two commands must agree on to be one run; keys are left out."""
-        shown: dict[str, Any] = _shown({**self._generation, **self._own})
+        shown: dict[str, Any] = shown_settings({**self._generation, **self._own})
         return {**shown, **({"batch": True} if self.request.batch else {})}
 
     @property
     def secrets(self) -> list[str]:
         """Keys that came in with the settings."""
-        return list(_hidden({**self._generation, **self._own}))
+        return list(hidden_values({**self._generation, **self._own}))
 
     @property
     def about(self) -> dict[str, Any]:
@@ -131,6 +130,7 @@ class LanguageModel:
     def open(self) -> None:
         """Make the client; raises SystemFault where there is no key or no such provider."""
         if self._model is None:
+            _warn_again()
             logging.getLogger("inspect_ai").addHandler(self._listener)
             try:
                 self._model = self._make_model()
@@ -144,6 +144,10 @@ class LanguageModel:
         if self._model is not None:
             await self._model.api.aclose()
             self._model = None
+
+    def _batches_wait(self, batches: int, requests: int) -> None:
+        if self.on_wait is not None and batches:
+            self.on_wait("", f"{requests} requests in {batches} batch{'' if batches == 1 else 'es'}", 0, 15.0)
 
     def _note(self, sentence: str) -> None:
         cleaned = " ".join(redact(sentence, self._known).split())[:500]
@@ -197,7 +201,7 @@ class LanguageModel:
         start = time.monotonic()
         retries = unexpected = 0
         while True:
-            await self._enter()
+            await self._pace.enter()
             sent = self._sent()
             asked = time.monotonic()
             output: ModelOutput | None = None
@@ -208,9 +212,10 @@ class LanguageModel:
                 if found.kind == "lasting" and "response_schema" in sent and found.why in SCHEMA_MAYBE:
                     found, output = await self._without_schema(found, messages, sent)
             finally:
-                self._active -= 1
+                self._pace.leave()
             if output is not None:
-                self._allowed += 0.2 / self._allowed
+                self._taken = True
+                self._pace.answered()
                 extra.update({"retries": retries} if retries else {})
                 return self._reply(document, repeat, output, time.monotonic() - asked, extra)
             if found.kind == "stop":
@@ -227,39 +232,26 @@ class LanguageModel:
                     document.id, error="provider_error", repeat=repeat, seconds=round(time.monotonic() - start, 3)
                 )
                 detail = f"{found.why}: {found.words}" if found.why else found.words
-                return Reply(answer, again=found.kind == "passing", detail=detail, extra=extra)
-            seconds = self._wait_for(found, retries)
+                if found.kind == "lasting" and not self._taken:
+                    self._turned_down(detail)
+                # Until the model has taken one document, the request may be at fault and not the document.
+                again = found.kind == "passing" or not self._taken
+                return Reply(answer, again=again, detail=detail, extra=extra)
+            seconds = wait_for(found, retries)
             if self.on_wait is not None:
                 self.on_wait(document.id, found.why, retries, seconds)
             if found.why == "rate limit":
-                self._slow_down(asked, seconds)
+                self._pace.slow_down(asked, seconds)
             await asyncio.sleep(seconds)
 
-    async def _enter(self) -> None:
-        """Wait until a request may go out: not while the provider asked for a pause, nor beside too many others."""
-        while True:
-            left = self._gate - time.monotonic()
-            if left > 0:
-                await asyncio.sleep(left + random.uniform(0, 0.1) * min(1.0, left))
-            elif self._active >= self._allowed:
-                await asyncio.sleep(0.02)
-            else:
-                self._active += 1
-                return
-
-    def _slow_down(self, asked: float, seconds: float) -> None:
-        """After a rate limit: a pause for all, and half as many requests at once; answers let more out."""
-        now = time.monotonic()
-        self._gate = max(self._gate, now + seconds)
-        if asked > self._slowed:  # requests that were out together count once
-            self._slowed = now
-            self._allowed = max(1.0, min(self._allowed, self._active + 1) / 2)
-
-    def _wait_for(self, fault: Fault, retry: int) -> float:
-        first, longest, most = _WAITS
-        if fault.wait is not None:
-            return min(fault.wait, most)
-        return float(min(longest, first * 2 ** (retry - 1)) * random.uniform(0.5, 1.0))
+    def _turned_down(self, detail: str) -> None:
+        """Counts what was turned down before anything was taken; where it is always the same, nothing will be."""
+        self._same = self._same + 1 if detail == self._last else 1
+        self._last = detail
+        if self._same >= TURNED_DOWN:
+            raise SystemFault(
+                redact(f"the first {self._same} documents were turned down in the same words ({detail})", self._known)
+            )
 
     def _sent(self) -> list[str]:
         """Names of the settings that are sent and could be left out; another document may have had one refused."""
@@ -337,6 +329,13 @@ class LanguageModel:
         if output.choices and output.choices[0].stop_details is not None:
             details = output.choices[0].stop_details.model_dump(exclude_none=True)
             extra = {**extra, "stop_details": details}
+        if not output.completion and (not output.choices or output.choices[0].stop_reason == "unknown"):
+            # The stream ended early, say: the model did not answer with nothing, it did not come to its answer.
+            words = "the answer has neither a content nor a reason why it ended"
+            answer = Answer(
+                document.id, error="provider_error", repeat=repeat, seconds=round(seconds, 3), cost=cost, usage=usage
+            )
+            return Reply(answer, again=True, detail=words, model=output.model or None, extra=extra)
         answer = Answer(
             document.id,
             text=output.completion if output.choices else "",
@@ -370,27 +369,26 @@ class LanguageModel:
             else:
                 words = _plain(str(fault)) or type(fault).__name__
             raise SystemFault(redact(f"cannot be asked: {words}", self._known)) from None
+        if self.request.batch and not has_batches(model.api):
+            raise SystemFault(
+                f"Inspect AI knows no batch interface of {self.provider}, and would ask one by one at the full price; "
+                "leave --batch out"
+            )
+        if self.request.batch:
+            close_gaps()
+            listen(self._batches_wait, lambda sentence: self._note(f"Inspect AI says: {sentence}"))
         client = getattr(model.api, "client", None)
         if client is not None and isinstance(getattr(client, "max_retries", None), int):
             client.max_retries = 0
         return model
 
 
-def _shown(value: Any) -> Any:
-    """Settings without what their names say is a key, however deep it lies (extra_headers, say)."""
-    if isinstance(value, Mapping):
-        return {str(key): _shown(item) for key, item in value.items() if not is_secret_name(str(key))}
-    return [_shown(item) for item in value] if isinstance(value, (list, tuple)) else value
+def _warn_again() -> None:
+    """Inspect AI warns once in a process; each run must have the warnings that concern it among its notes."""
+    with contextlib.suppress(Exception):  # no public interface
+        from inspect_ai._util import logger
 
-
-def _hidden(value: Any) -> Iterator[str]:
-    """The keys that `_shown` leaves out."""
-    for key, item in value.items() if isinstance(value, Mapping) else ():
-        if is_secret_name(str(key)):
-            yield str(item)
-            yield str(item).rpartition(" ")[2]  # of "Bearer KEY"
-        else:
-            yield from _hidden(item)
+        logger._warned.clear()
 
 
 class _Listener(logging.Handler):
@@ -403,57 +401,6 @@ class _Listener(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(Exception):
             self._note_it(f"Inspect AI says: {record.getMessage()}")
-
-
-def _split_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Generation settings of Inspect AI, and ours; raises UsageError for what is neither."""
-    from inspect_ai.model import GenerateConfig
-
-    known = set(GenerateConfig.model_fields) - set(_RUNNER) - {"response_schema", "system_message"}
-    generation, own = {}, {}
-    for key, value in settings.items():
-        if value is None:
-            continue
-        if key in OURS:
-            own[key] = value
-        elif key in known:
-            generation[key] = value
-        else:
-            import difflib
-
-            near = difflib.get_close_matches(key, [*known, *OURS], n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise UsageError(f"{key!r} is no setting of a language model{hint}")
-    if not isinstance(own.get("model_args", {}), Mapping):
-        raise UsageError("model_args is a table of names and values")
-    try:
-        GenerateConfig(**generation)
-    except ValueError as fault:
-        lines = [line.strip() for line in str(fault).splitlines()]
-        name = lines[1] if len(lines) > 1 else ""
-        what = lines[2].split(" [")[0] if len(lines) > 2 else str(fault)
-        raise UsageError(f"the setting {name} is wrong: {what}") from fault
-    return generation, own
-
-
-def inspect_schema(schema: Mapping[str, Any] | None) -> Any:
-    from inspect_ai.model import ResponseSchema
-    from inspect_ai.util import JSONSchema
-
-    definitions = (schema or {}).get("$defs") or {}
-    return ResponseSchema(name="record", json_schema=JSONSchema.model_validate(_inline(schema, definitions)))
-
-
-def _inline(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> Any:
-    """A schema with its references replaced by what they refer to, since not every provider follows them."""
-    if isinstance(schema, Mapping) and depth < 50:
-        target = schema.get("$ref")
-        if isinstance(target, str) and target.startswith("#/$defs/"):
-            return _inline(definitions.get(target.removeprefix("#/$defs/"), {}), definitions, depth + 1)
-        return {key: _inline(value, definitions, depth + 1) for key, value in schema.items() if key != "$defs"}
-    if isinstance(schema, list):
-        return [_inline(item, definitions, depth + 1) for item in schema]
-    return schema
 
 
 def _usage(output: ModelOutput) -> dict[str, int]:

@@ -67,7 +67,7 @@ class RunResult:
     `failures` counts failed answers by reason, over all answers in the folder; `unanswered` documents (times repeats)
     were not asked or failed for a passing reason, so that the same command asks them again. `cost` is in US dollars,
     None where any answer's cost is unknown. `fault` is why the run stopped at once (wrong key, say), `stopped` why it
-    ended early without a fault (`max_cost`). `plan` is set, and all else empty, after a dry run.
+    ended early without a fault (`max_cost: ...`). `plan` is set, and all else empty, after a dry run.
     """
 
     system: str
@@ -108,7 +108,7 @@ class Meter:
         self._waits: dict[str, tuple[str, int, float]] = {}
 
     def wait(self, document: str, why: str, retry: int, seconds: float) -> None:
-        """A document waits, until so many seconds from now."""
+        """A document waits, until so many seconds from now; `retry` is 0 where it is not asked again."""
         self._waits[document] = (why, retry, time.monotonic() + seconds)
 
     def count(self, answer: Answer, failure: str | None, settled: bool) -> None:
@@ -131,8 +131,8 @@ class Meter:
         waiting = ""
         if waits:
             why, retry, seconds = max(waits, key=lambda wait: wait[2])
-            waiting = f"{why}, retry {retry}, {seconds:.0f} s"
-            if len(waits) > 1:
+            waiting = f"{why}, retry {retry}, {seconds:.0f} s" if retry else why
+            if len(waits) > 1 and retry:
                 waiting = f"{len(waits)} documents, {waiting}"
         elapsed = moment - self.start
         new = self.done - self.already

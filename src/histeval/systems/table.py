@@ -39,6 +39,8 @@ class Asked:
     batch: bool | int | None = None
     prompt: Path | None = None
     role: Path | None = None
+    place: str = ""
+    """File and row, for messages about it."""
 
 
 def read_table(file: Path | str) -> list[Asked]:
@@ -80,4 +82,4 @@ def _entry(entry: dict[str, Any], number: int, place: Path, form: str) -> Asked:
         texts[key] = place.parent / value if value else None
     settings = {key: value for key, value in entry.items() if key not in RESERVED}
     label = entry.get("label", "")
-    return Asked(name, str(label), settings, connections, batch, texts["prompt"], texts["role"])
+    return Asked(name, str(label), settings, connections, batch, texts["prompt"], texts["role"], f"{place}, {item}")
