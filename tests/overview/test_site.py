@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from histeval.datasets.bundled import bundled
 from histeval.errors import HistevalError, UsageError
 from histeval.overview.build import Input, overview
-from histeval.overview.site import Site
+from histeval.overview.site import LOCK, Site
 from histeval.overview.slugs import LONGEST, slug
 from overview_sites import (
     TASKS,
@@ -246,6 +246,17 @@ def test_the_build_after_a_killed_rebuild_is_whole(
             letters(tmp_path / "site", others)
     (tmp_path / "site" / ".index.html.part").write_text("half a page", encoding="utf-8")
     assert_like_fresh(letters, tmp_path)
+
+
+def test_two_builds_never_write_into_one_folder(letters: Make, tmp_path: Path) -> None:
+    site = letters(tmp_path / "site")
+    before = snapshot(site.out)
+    with Site(site.out), pytest.raises(UsageError, match="another process is writing to the overview"):
+        letters(tmp_path / "site")
+    assert snapshot(site.out) == before
+    (site.out / LOCK).write_bytes(b"")  # a killed build leaves it, but the system has let it go
+    assert letters(tmp_path / "site").built.written == ()
+    assert snapshot(site.out) == before
 
 
 def assert_like_fresh(letters: Make, tmp_path: Path) -> None:

@@ -72,29 +72,29 @@ def overview(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"the dataset {twice!r} is given twice; name all its answers after one DATASET=")
-    site = Site(out)
-    _assets(site)
-    found: list[tuple[Place, Collected]] = []
-    for one in inputs:
-        single = len(inputs) == 1
-        folder = "" if single else f"datasets/{slug(one.dataset.name)}/"
-        heading = clean(one.dataset.description.title or one.dataset.name)
-        place = Place(folder, "../" * folder.count("/"), heading, "" if single else clean(title or "All datasets"))
-        collected = collect(
-            one.task,
-            one.dataset,
-            one.answers,
-            protocol=protocol,
-            rules=rules,
-            selection=one.selection,
-            remember=site.value,
-            tell=tell,
-        )
-        _dataset(site, place, collected, by, tell)
-        found.append((place, collected))
-    if len(found) > 1:
-        _front(site, found, title)
-    site.finish()
+    with Site(out) as site:
+        _assets(site)
+        found: list[tuple[Place, Collected]] = []
+        for one in inputs:
+            single = len(inputs) == 1
+            folder = "" if single else f"datasets/{slug(one.dataset.name)}/"
+            heading = clean(one.dataset.description.title or one.dataset.name)
+            place = Place(folder, "../" * folder.count("/"), heading, "" if single else clean(title or "All datasets"))
+            collected = collect(
+                one.task,
+                one.dataset,
+                one.answers,
+                protocol=protocol,
+                rules=rules,
+                selection=one.selection,
+                remember=site.value,
+                tell=tell,
+            )
+            _dataset(site, place, collected, by, tell)
+            found.append((place, collected))
+        if len(found) > 1:
+            _front(site, found, title)
+        site.finish()
     return Built(site.out / "index.html", tuple(site.written), tuple(site.kept), tuple(site.removed))
 
 

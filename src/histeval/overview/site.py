@@ -14,14 +14,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from histeval._version import version
 from histeval.errors import OutputError, UsageError
+from histeval.runs.folder import lock_folder
 
 MANIFEST = "manifest.json"
 JOURNAL = ".building"
 """Lists what a build has begun to write, so that the next one knows what a killed one left."""
+LOCK = ".lock"
+"""Held while a build writes, so that two never write into one folder at a time."""
 FORMAT = 1
 ROOMS = ("overview", "runs", "datasets", "tasks", "entities", "text", "stats")
 """The rooms whose code decides what a page says."""
@@ -41,28 +44,48 @@ class Site:
         self._before: dict[str, dict[str, Any]] = {}
         self._values_before: dict[str, dict[str, Any]] = {}
         self._folders: set[Path] = set()
+        self._lock: BinaryIO | None = None
         self._open()
+
+    def __enter__(self) -> Site:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Lets other processes build here."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+            with suppress(OSError):
+                (self.out / LOCK).unlink()
 
     def _open(self) -> None:
         file = self.out / MANIFEST
         try:
             if self.out.exists() and not self.out.is_dir():
                 raise UsageError(f"{self.out} is a file; name a folder for the overview with --out")
-            if file.is_file():
-                found = json.loads(file.read_bytes())
-                if isinstance(found, dict) and found.get("format") == FORMAT and found.get("made_by") == "histeval":
-                    self._before = _entries(found.get("files"))
-                    self._values_before = _entries(found.get("values"))
-                    self._read_journal()
-                    return
-            if self.out.is_dir() and any(self.out.iterdir()):
+            if self._manifest() is None and self.out.is_dir() and any(p.name != LOCK for p in self.out.iterdir()):
                 raise UsageError(f"{self.out} is not empty and no overview; name another folder with --out")
-            # An interrupted build goes on where it was: from now on the folder is known as an overview.
-            _write(file, json.dumps({"made_by": "histeval", "format": FORMAT}).encode("ascii"), self._folders)
+            self.out.mkdir(parents=True, exist_ok=True)
+            self._lock = lock_folder(self.out, LOCK, "overview")
+            found = self._manifest()  # again, since another build may have ended just now
+            if found is None:
+                # An interrupted build goes on where it was: from now on the folder is known as an overview.
+                _write(file, json.dumps({"made_by": "histeval", "format": FORMAT}).encode("ascii"), self._folders)
+                return
+            self._before = _entries(found.get("files"))
+            self._values_before = _entries(found.get("values"))
+            self._read_journal()
         except ValueError as fault:
             raise UsageError(f"{file} is damaged; remove it, or name another folder with --out") from fault
         except OSError as fault:
-            raise OutputError(f"{self.out}: cannot be read: {fault.strerror or fault}") from fault
+            raise OutputError(f"{self.out}: cannot be used: {fault.strerror or fault}") from fault
+
+    def _manifest(self) -> dict[str, Any] | None:
+        """The manifest of the overview that is here; None where there is none. Raises ValueError for a damaged one."""
+        file = self.out / MANIFEST
+        found = json.loads(file.read_bytes()) if file.is_file() else None
+        ours = isinstance(found, dict) and found.get("format") == FORMAT and found.get("made_by") == "histeval"
+        return found if ours else None
 
     def _read_journal(self) -> None:
         with suppress(FileNotFoundError):
@@ -195,6 +218,8 @@ def _write(target: Path, data: bytes, folders: set[Path]) -> None:
         draft.write_bytes(data)
         os.replace(draft, target)
     except OSError as fault:
+        with suppress(OSError):
+            draft.unlink()
         raise OutputError(f"{target}: cannot be written: {fault.strerror or fault}") from fault
 
 

@@ -229,7 +229,7 @@ class RunFolder:
             if strangers and not (self.path / RUN).is_file():
                 raise UsageError(f"{self.path} is not empty and no run folder; name another folder with --out")
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(self.path)
+            self._lock = lock_folder(self.path)
             try:
                 if (self.path / RUN).is_file():
                     self.resumed = True
@@ -393,9 +393,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _lock(folder: Path) -> BinaryIO:
-    """The folder's lock, which the system releases whenever the process ends, however it ends."""
-    stream = (folder / LOCK).open("ab")
+def lock_folder(folder: Path, file: str = LOCK, what: str = "run folder") -> BinaryIO:
+    """The folder's lock, which the system releases whenever the process ends, however it ends. Raises UsageError where
+    another process holds it."""
+    stream = (folder / file).open("ab")
     try:
         try:
             import fcntl
@@ -408,7 +409,7 @@ def _lock(folder: Path) -> BinaryIO:
     except OSError as fault:
         stream.close()
         raise UsageError(
-            f"another process is writing to the run folder {folder}; wait until it is done or name another with --out"
+            f"another process is writing to the {what} {folder}; wait until it is done or name another with --out"
         ) from fault
     return stream
 
