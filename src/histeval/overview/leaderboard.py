@@ -70,6 +70,8 @@ class Verdict:
     """The answer in words: sentences by question."""
 
     best: str
+    best_model: str
+    best_run: str
     best_href: str
     value: str
     interval: str
@@ -200,6 +202,8 @@ def verdict(collected: Collected, board: Board, hrefs: Mapping[str, str]) -> Ver
     shown = f"[{number(interval.low)}, {number(interval.high)}]" if interval.low is not None else "no interval"
     return Verdict(
         best=clean(best.run.name),
+        best_model=clean(best.run.model),
+        best_run=clean(best.run.name.removeprefix(best.run.model).strip(" ()")),
         best_href=hrefs[best.run.key],
         value=number(best.score.values[metric]),
         interval=shown,
@@ -224,7 +228,11 @@ def _how_sure(others: int, tied: int) -> str:
     if not tied:
         return "The other one is measurably worse." if others == 1 else f"All {others} others are measurably worse."
     if tied == others:
-        what = "The other system cannot" if others == 1 else f"None of the {others} other systems can"
+        what = (
+            "The other system cannot"
+            if others == 1
+            else f"{'Neither' if others == 2 else 'None'} of the {others} other systems can"
+        )
         return f"{what} be told apart from it on these documents."
     return f"{tied} of the {others} other systems cannot be told apart from it; the rest are measurably worse."
 

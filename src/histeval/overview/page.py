@@ -59,7 +59,7 @@ class Links:
 def footer() -> str:
     """The line at the foot of every page. It says no date, so that an unchanged page stays the same file."""
     made = f"Made by Histeval {version()} from the answers themselves"
-    return f"{made}; every number can be recomputed with `histeval score`."
+    return f"{made}; every number can be recomputed with histeval score."
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ from histeval.overview.plots.labels import Label
 from histeval.overview.plots.theme import INK, PAPER, SIZE, SOFT, altair
 
 LONGEST_NAME = 40
+END_OF_NAME = 19
 KNOWN = "isValid(datum.low) && isValid(datum.high)"
 """The rows that have an interval."""
 
@@ -70,13 +71,15 @@ def label_layers(labels: Sequence[Label]) -> list[Any]:
 
 
 def short(name: object) -> str:
-    """A name as a label.
+    """A name as a label; a long one keeps its end, which tells runs of one model apart.
 
-    >>> short("a" * 50)
-    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'
+    >>> short("gemini-2.0-flash-lite-preview-02-05 (2025-04-17/T0073)")
+    'gemini-2.0-flash-lit…(2025-04-17/T0073)'
     """
     words = " ".join(clean(name).split())
-    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
+    if len(words) <= LONGEST_NAME:
+        return words
+    return f"{words[: LONGEST_NAME - 1 - END_OF_NAME].rstrip()}…{words[-END_OF_NAME:].lstrip()}"
 
 
 def unique(names: Sequence[str]) -> dict[str, str]:

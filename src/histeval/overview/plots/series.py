@@ -69,7 +69,7 @@ def grouped(data: Row, what: str) -> Drawing:
     others = [{"value": row["value"], "y": top[row["group"]] + 9} for row in rows if row["system"] not in titles]
     width, height = WIDTH - 200, step * len(groups)
     bounds = domain(row.get(key) for row in rows for key in ("value", "low", "high"))
-    x, low = (share(name, metric, bounds) for name in ("value", "low"))
+    x, low = (share(name, metric, bounds, tickCount=7) for name in ("value", "low"))
     y, looks = at("y", "y"), _looks(list(titles.values()))
     layers = [
         chart({"y": top[group]} for group in groups[1:]).mark_rule(color=LINE).encode(y=y),

@@ -38,7 +38,8 @@ DARK = {
 
 FONT = "Arial, 'Liberation Sans', Helvetica, 'DejaVu Sans', sans-serif"
 SIZE = 12
-WIDTH = 720
+WIDTH = 620
+"""Units across: two plots stand side by side on a page of ordinary width, their letters hardly smaller than its own."""
 CHECKED = False
 """Whether charts are checked against the schema of Vega-Lite."""
 SCALE = 2
