@@ -109,6 +109,30 @@ def demo_input(task: str, folder: Path) -> Input:
     return Input(get_task(task), dataset, paths, selection_of(task, dataset))
 
 
+class Pages(Mapping[str, Any]):
+    """The HTML pages of a site as lxml trees, each read when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.paths = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*.html"))
+        self.read: dict[str, Any] = {}
+
+    def __getitem__(self, path: str) -> Any:
+        from lxml import html
+
+        if path not in self.read:
+            if path not in self.paths:
+                raise KeyError(path)
+            self.read[path] = html.parse(str(self.folder / path), html.HTMLParser(encoding="utf-8")).getroot()
+        return self.read[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+
 @dataclass(frozen=True)
 class MadeSite:
     """A site on disk with what it was made from."""
@@ -118,13 +142,9 @@ class MadeSite:
     built: Built
 
     @cached_property
-    def pages(self) -> dict[str, Any]:
+    def pages(self) -> Mapping[str, Any]:
         """Every HTML page as an lxml tree, by its path in the site."""
-        from lxml import html
-
-        parser = html.HTMLParser(encoding="utf-8")
-        found = sorted(self.out.rglob("*.html"))
-        return {file.relative_to(self.out).as_posix(): html.parse(str(file), parser).getroot() for file in found}
+        return Pages(self.out)
 
     def input(self, task: str) -> Input:
         """The dataset of a task with its answers."""

@@ -1,4 +1,4 @@
-"""A browser window that notes everything a page must not do."""
+"""A browser window that notes everything a page must not do, and what tests read of a leaderboard in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Watch:
         self.faults: list[str] = []
         self.root: Path | None = None
         context.add_init_script(HOOK)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         self.page = context.new_page()
         context.on("page", lambda page: self._note(f"a window opened: {page.url}"))
         self.page.on("console", self._console)
@@ -74,3 +74,49 @@ class Watch:
         assert self.root is not None
         found = Path(unquote(urlsplit(self.page.url).path))
         return found.resolve().relative_to(self.root.resolve()).as_posix()
+
+
+MAIN = "table[data-board=main]"
+ROWS = """table => Array.from(table.tBodies[0].rows).map(row => ({
+  hidden: row.hidden || row.offsetParent === null, provider: row.dataset.provider, date: row.dataset.date,
+  failed: Number(row.dataset.failed), text: row.innerText.toLowerCase(), top: row.classList.contains('top'),
+  run: row.querySelector('a').getAttribute('href').split('/').pop().replace('.html', ''),
+  keys: Array.from(row.cells).map(
+    cell => cell.hasAttribute('data-v') ? cell.getAttribute('data-v') : cell.innerText.trim())
+}))"""
+
+
+def rows_of(page: Any, selector: str = MAIN) -> list[dict[str, Any]]:
+    """The rows of a table as the browser shows them now."""
+    return page.locator(selector).first.evaluate(ROWS)  # type: ignore[no-any-return]
+
+
+def shown(page: Any) -> list[dict[str, Any]]:
+    """The rows of the leaderboard that are not filtered out."""
+    return [row for row in rows_of(page) if not row["hidden"]]
+
+
+def is_sorted(keys: list[str], descending: bool) -> bool:
+    """Whether sort keys stand in order, missing ones last."""
+    known = [key for key in keys if key not in ("", "–")]
+    if keys[: len(known)] != known:
+        return False
+    try:
+        values: list[Any] = [float(key) for key in known]
+    except ValueError:
+        values = [key.casefold() for key in known]
+    return values == sorted(values, reverse=descending)
+
+
+def press_tab_until(page: Any, wanted: str, most: int = 80) -> None:
+    """Tab by tab to the first element that `wanted` selects; it must be visible and show that it has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
+            seen = page.evaluate(
+                """() => { const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
+                return [b.width > 0 && b.height > 0, s.outlineStyle !== 'none' || s.boxShadow !== 'none']; }"""
+            )
+            assert seen == [True, True], wanted
+            return
+    raise AssertionError(f"no way by keyboard to {wanted}")

@@ -11,40 +11,9 @@ import pytest
 
 from histeval.overview.slugs import slug
 from overview_sites import PROTOCOLS, TASKS, MadeSite, make_site, table_rows, words
-from overview_watch import Watch
+from overview_watch import MAIN, Watch, is_sorted, press_tab_until, rows_of, shown
 
 pytestmark = pytest.mark.browser
-
-MAIN = "table[data-board=main]"
-ROWS = """table => Array.from(table.tBodies[0].rows).map(row => ({
-  hidden: row.hidden || row.offsetParent === null, provider: row.dataset.provider, date: row.dataset.date,
-  failed: Number(row.dataset.failed), text: row.innerText.toLowerCase(), top: row.classList.contains('top'),
-  run: row.querySelector('a').getAttribute('href').split('/').pop().replace('.html', ''),
-  keys: Array.from(row.cells).map(
-    cell => cell.hasAttribute('data-v') ? cell.getAttribute('data-v') : cell.innerText.trim())
-}))"""
-
-
-def rows_of(page: Any, selector: str = MAIN) -> list[dict[str, Any]]:
-    """The rows of a table as the browser shows them now."""
-    return page.locator(selector).first.evaluate(ROWS)  # type: ignore[no-any-return]
-
-
-def shown(page: Any) -> list[dict[str, Any]]:
-    """The rows of the leaderboard that are not filtered out."""
-    return [row for row in rows_of(page) if not row["hidden"]]
-
-
-def is_sorted(keys: list[str], descending: bool) -> bool:
-    """Whether sort keys stand in order, missing ones last."""
-    known = [key for key in keys if key not in ("", "–")]
-    if keys[: len(known)] != known:
-        return False
-    try:
-        values: list[Any] = [float(key) for key in known]
-    except ValueError:
-        values = [key.casefold() for key in known]
-    return values == sorted(values, reverse=descending)
 
 
 def board(site: MadeSite, watch: Watch, task: str) -> Any:
@@ -275,20 +244,6 @@ def test_images_zoom_move_and_turn_by_key(demo_site: MadeSite, watch: Watch) -> 
     page.keyboard.press("PageDown")
     assert page.locator(".stage img").get_attribute("src") != source
     page.locator(".stage img").evaluate("image => image.decode()")
-
-
-def press_tab_until(page: Any, wanted: str, most: int = 80) -> None:
-    """Tab by tab to the first element that `wanted` selects; it must be visible and show that it has the focus."""
-    for _ in range(most):
-        page.keyboard.press("Tab")
-        if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
-            seen = page.evaluate(
-                """() => { const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
-                return [b.width > 0 && b.height > 0, s.outlineStyle !== 'none' || s.boxShadow !== 'none']; }"""
-            )
-            assert seen == [True, True], wanted
-            return
-    raise AssertionError(f"no way by keyboard to {wanted}")
 
 
 def test_keys_alone_lead_from_the_front_to_an_answer(demo_site: MadeSite, watch: Watch) -> None:

@@ -401,9 +401,6 @@ def by_model(found: Mapping[str, Score]) -> dict[str, Score]:
     return {str(score.facts["model"]): score for score in found.values()}
 
 
-GROUPED = ("fields-or-types", "levels")
-
-
 @pytest.mark.parametrize(("task", "protocol"), CASES)
 def test_data_of_plots_are_the_scores(demo_site: MadeSite, scored: Scored, task: str, protocol: str) -> None:
     found = by_model(scored[task, protocol])
@@ -433,6 +430,157 @@ def test_data_of_plots_are_the_scores(demo_site: MadeSite, scored: Scored, task:
                 given = number_or_none(value)
                 assert (given is None) == (expected is None)
                 assert expected is None or given == pytest.approx(expected, abs=1e-9)
+
+
+def grouped_metrics(task: str, score: Score) -> dict[str, dict[str, str]]:
+    """The metrics that the plots by field, type and level show, by plot and title."""
+    if task == "letters":
+        fields = [f for f in score.scorer.context.description.fields if f"{f.name}_f1" in score.values]
+        return {
+            "fields-or-types": {field.title or field.name.replace("_", " "): f"{field.name}_f1" for field in fields}
+        }
+    if task == "manuscripts":
+        return {"fields-or-types": {kind: f"{kind}_fuzzy" for kind in ("folio", "text", "additions")}}
+    inside = [name[3:-1] for name in score.values if name.startswith("f1[")]
+    types = {name.removeprefix("All/"): f"f1[{name}]" for name in inside if name.startswith("All/")}
+    return {"fields-or-types": types, "levels": {name: f"f1[{name}]" for name in inside if "/" not in name}}
+
+
+@pytest.mark.parametrize(("task", "protocol"), CASES)
+def test_data_of_plots_by_field_type_and_level(demo_site: MadeSite, scored: Scored, task: str, protocol: str) -> None:
+    found = {str(score.facts["model"]): score for score in on_main_board(scored[task, protocol])}
+    for kind, metrics in grouped_metrics(task, next(iter(found.values()))).items():
+        rows = plot_data(demo_site, task, kind, protocol)
+        assert {(row["system"], row["group"]) for row in rows} == {(name, title) for name in found for title in metrics}
+        assert len(rows) == len(found) * len(metrics)
+        for row in rows:
+            score, metric = found[row["system"]], metrics[row["group"]]
+            interval = score.intervals[metric]
+            shown = tuple(number_or_none(row[column]) for column in ("value", "low", "high"))
+            assert shown == (score.values[metric], interval.low, interval.high), (kind, row)
+
+
+def doubts_of(site: MadeSite, task: str) -> list[dict[str, str]]:
+    """The table of doubts, whose rows are those of the page."""
+    folder = site.out / site.folder(task)
+    text = (folder / "doubts.csv").read_bytes().decode("utf-8-sig")
+    doubts = list(csv.DictReader(io.StringIO(text, newline="")))
+    _, rows = table_rows(site.pages[f"{site.folder(task)}doubts.html"].xpath("//table")[0])
+    assert [words(row[0]) for row in rows] == [doubt["document"] for doubt in doubts]
+    for row, doubt in zip(rows, doubts, strict=True):
+        assert words(row[4]).startswith(f"{doubt['agree']} of {doubt['of']}")
+        assert len(doubt["systems"].split("; ")) == int(doubt["agree"])
+        assert words(row[2]) == (" ".join(doubt["ground_truth"].split()) or "nothing")
+        assert words(row[3]) == (" ".join(doubt["proposal"].split()) or "nothing")
+    assert doubts
+    return doubts
+
+
+def said_by(site: MadeSite, task: str) -> dict[str, dict[str, Any]]:
+    """The record in each answer as recorded, by model and document; None where there is none to be read."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in site.input(task).answers[0].read_text(encoding="utf-8").splitlines():  # type: ignore[union-attr]
+        run = json.loads(line)
+        found[run["model"]] = {}
+        for name, answer in run["answers"].items():
+            record, text = answer.get("record"), answer.get("text", "")
+            if record is None and "{" in text:
+                try:
+                    record = json.loads(text[text.index("{") : text.rindex("}") + 1])
+                except ValueError:
+                    record = None
+            found[run["model"]][name] = record
+    return found
+
+
+def test_doubts_of_manuscripts_are_in_the_answers(demo_site: MadeSite, scored: Scored) -> None:
+    """Each system that is named has the proposal in its answer, and the ground truth what is doubted."""
+
+    def letters(text: str) -> str:
+        return "".join(re.findall(r"\w", text)).casefold()
+
+    given = said_by(demo_site, "manuscripts")
+    documents = demo_site.input("manuscripts").dataset.documents
+    for doubt in doubts_of(demo_site, "manuscripts"):
+        name = doubt["document"]
+        assert letters(doubt["ground_truth"]) in letters(repr(documents[name].truth).replace("\\n", "\n"))
+        for system in doubt["systems"].split("; "):
+            said = "".join(str(value) for folio in given[system][name]["folios"] for value in folio.values())
+            # a system may write the same words in another way, only its letters count
+            assert alike(letters(doubt["proposal"]), letters(said)), (system, doubt)
+        asked = [s for s in ranked(scored["manuscripts", "documented"]) if name in s.rows[0]]
+        assert int(doubt["of"]) == sum(not score.rows[0][name].failure for score in asked)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether a text is in another but for u and v, i and j, long s."""
+    table = str.maketrans({"v": "u", "j": "i", "ſ": "s", "ꝛ": "r", "y": "i", "ÿ": "i"})
+    return one.translate(table) in other.translate(table)
+
+
+Place = tuple[str, int, int, int]
+"""Type, start, end and level of an entity."""
+
+
+def places_of(record: Mapping[str, Any] | None, entry: str) -> set[Place]:
+    """The entities of an answer in any of its forms, read by hand."""
+    if record is None:
+        return set()
+    if "xml" in record:
+        return places_of_xml(record["xml"])
+    if "spans" in record:
+        return {(s["type"], s["start"], s["end"], 1 if s.get("parent") is None else 2) for s in record["spans"]}
+    found, at, places = set(), 0, []
+    for token in record["tokens"]:
+        at = entry.index(token, at)
+        places.append((at, at := at + len(token)))
+    for level in (1, 2):
+        opened: tuple[str, int, int] | None = None
+        for (start, end), tag in zip([*places, (0, 0)], [*record[f"level{level}"], "O"], strict=True):
+            if opened and tag != f"I-{opened[0]}":
+                found.add((*opened, level))
+                opened = None
+            if opened:
+                opened = (opened[0], opened[1], end)
+            elif tag != "O":
+                opened = (tag[2:], start, end)
+    return found
+
+
+def places_of_xml(xml: str) -> set[Place]:
+    found: set[Place] = set()
+    opened: list[tuple[str, int]] = []
+    at = 0
+    for tag, closing, kind, text in re.findall(r"(<(/?)([\w-]+)>|)([^<]*)", xml):
+        if tag and not closing:
+            opened.append((kind.replace("-", ""), at))
+        elif tag:
+            begun, start = opened.pop()
+            found.add((begun, start, at, len(opened) + 1))
+        at += len(text)
+    return found
+
+
+def test_doubts_of_directories_are_counted_again(demo_site: MadeSite) -> None:
+    """As many systems as the page says have exactly this entity, which the ground truth has not."""
+    given = said_by(demo_site, "directories")
+    documents = demo_site.input("directories").dataset.documents
+    for doubt in doubts_of(demo_site, "directories"):
+        place = re.fullmatch(r"characters (\d+) to (\d+)", doubt["where"])
+        said = re.fullmatch(r"(\w+) “(.*)” \(level (\d)\)", doubt["proposal"], re.DOTALL)
+        assert place is not None
+        assert said is not None
+        start, end, level = int(place[1]), int(place[2]), int(said[3])
+        name = doubt["document"]
+        truth = documents[name].truth
+        assert truth.text[start:end] == said[2].replace("\\u2029", "\u2029")  # shown as what it is
+        assert not any(
+            (span.type, span.start, span.end) == (said[1], start, end) and (span.parent is None) == (level == 1)
+            for span in truth.spans
+        )
+        place_of_it = (said[1], start, end, level)
+        agree = [model for model, answers in given.items() if place_of_it in places_of(answers.get(name), truth.text)]
+        assert sorted(agree) == sorted(doubt["systems"].split("; ")), doubt
 
 
 def test_doubts_of_letters_are_counted_again(demo_site: MadeSite, scored: Scored) -> None:
