@@ -22,7 +22,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.md"
 SMALL = HERE / "small.json"
-MODULES = ("entities", "text", "intervals", "scoring", "scale")
+MODULES = ("entities", "text", "intervals", "scoring", "scale", "overview")
 IN_SMALL: dict[str, dict[str, Any]] = {"entities": {"number": 2000}, "text": {}, "intervals": {}}
 PACKAGES = (
     *("histeval", "numpy", "rapidfuzz", "regex", "seqeval", "nervaluate", "jiwer", "dinglehopper", "scipy", "ray"),
