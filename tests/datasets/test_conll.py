@@ -192,3 +192,13 @@ def test_whatever_stands_in_a_file_is_read_or_refused(text: str) -> None:
     FORMATS["conll"].sniff(sources({"a.conll": text})[0])
     with contextlib.suppress(DatasetError):
         read("conll", {"a.conll": text})
+
+
+@pytest.mark.parametrize(
+    ("second", "bare"), [("B_PER", "B_PER"), ("XYZ", "XYZ"), ("B-", "B-"), ("I-PER", ""), ("O", ""), ("_", "")]
+)
+def test_tags_without_a_prefix_among_those_with_one_are_named(second: str, bare: str, tmp_path: Path) -> None:
+    (tmp_path / "a.conll").write_text(f"Hans B-PER\nKern {second}\n, O\nBasel I-LOC\n", encoding="utf-8")
+    report = import_dataset("directories", [tmp_path / "a.conll"], tmp_path / "out")
+    named = report.repaired.get("tags without a prefix such as B- or I-, read as a type of their own", [])
+    assert named == ([f"a.conll, level 1: {bare}"] if bare else [])

@@ -143,6 +143,15 @@ def has_prefixes(tags: set[str]) -> bool:
     return len(known) == len(inside) or any(tag[:1].upper() in "BI" for tag in known)
 
 
+def report_bare(level: str, tags: set[str], report: ImportReport) -> None:
+    """Names the tags without a prefix in a column whose tags have one; each is read as a type."""
+    bare = sorted(t for t in tags if t not in _OUTSIDE and not (t[1:2] == "-" and t[:1].upper() in _PREFIXES and t[2:]))
+    if bare and has_prefixes(tags):
+        report.repair(
+            "tags without a prefix such as B- or I-, read as a type of their own", f"{level}: {', '.join(bare)}"
+        )
+
+
 def looks_like_tags(values: Sequence[str]) -> bool:
     """Whether every value is outside or has a prefix, and some have one: a column of labels, whatever its name."""
     found = False

@@ -251,8 +251,10 @@ def _documents(
     if how not in ("block", "docstart", "file"):
         raise UsageError(f"the option document takes block, docstart or file, not {how!r}")
     levels = []
-    for place in layout.levels:
-        prefixed = table.has_prefixes({cells[place] for block in file.blocks for _, cells in block.rows})
+    for number, place in enumerate(layout.levels, start=1):
+        tags = {cells[place] for block in file.blocks for _, cells in block.rows}
+        prefixed = table.has_prefixes(tags)
+        table.report_bare(f"{file.source.name}, level {number}", tags, report)
         levels.append([table.clean_tags([c[place] for _, c in block.rows], prefixed) for block in file.blocks])
     places = [f"{file.source.name}, line {block.line}" for block in file.blocks]
     for number, rows in enumerate(levels, start=1):

@@ -66,6 +66,8 @@ def read(sources: Sequence[Source], options: Options, report: ImportReport) -> I
         rows = {layer: _tags(header[LAYERS[layer]], blocks) for layer in layers}
         places = [f"{source.name}, line {block.line}" for block in blocks]
         for layer in layers:
+            written = {cells[header[LAYERS[layer]]] for block in blocks for _, cells in block.rows}
+            table.report_bare(f"{source.name}, {LAYERS[layer]}", written, report)
             table.report_scheme(f"{source.name}, {LAYERS[layer]}", rows[layer], "IOB2", places, report)
         for number, block in enumerate(blocks):
             tags = {layer: rows[layer][number] for layer in layers}
