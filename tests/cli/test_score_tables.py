@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -14,29 +12,7 @@ import pytest
 from histeval.cli.app import run
 from histeval.datasets.bundled import bundled
 from samples import RIGHT, write_answers, write_letters
-
-
-def in_terminal(columns: int, *words: str) -> str:
-    """What a command prints in a terminal of so many columns, without its colours."""
-    main, other = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "histeval", *words],
-        stdout=other,
-        stderr=other,
-        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm"},
-    ) as process:
-        os.close(other)
-        printed = b""
-        while True:
-            try:
-                part = os.read(main, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            printed += part
-    assert process.returncode == 0, printed
-    return re.sub(r"\x1b\[[0-9;]*m", "", printed.decode("utf-8"))
+from terminals import in_terminal
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])

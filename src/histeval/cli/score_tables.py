@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from histeval.cli.show import console, decimals, plain
+from histeval.cli.show import console, decimals, plain, print_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 MANY = 3
 """With more metrics than this, intervals stand below their values."""
-WIDE = 110
-"""A terminal with fewer columns than this gets comparisons as lines, not as a table."""
 LEVEL = 0.05
 
 
@@ -30,8 +28,9 @@ def show_scores(scores: Sequence[Score], metrics: Sequence[str] | None = None, n
     signatures = list(dict.fromkeys(str(score.signature) for score in scores))
     marks = [f"[{signatures.index(str(score.signature)) + 1}]" if len(signatures) > 1 else "" for score in scores]
     table = _table(scores, names, marks)
-    if out.measure(table).minimum <= out.width and _width(scores, names, marks) <= out.width:
-        out.print(table)
+    fits = out.measure(table).minimum <= out.width and _width(scores, names, marks) <= out.width
+    if fits or not out.is_terminal:
+        print_table(out, table)
     else:
         for score, mark in zip(scores, marks, strict=True):
             _block(score, names, mark)
@@ -173,14 +172,15 @@ def show_comparison(comparison: Comparison) -> None:
         verdict = "told apart" if told_apart else "[dim]not told apart[/]"
         between = f"[dim]\\[{_signed(pair.low)}, {_signed(pair.high)}][/]"
         chances = (_chance(pair.p), _chance(pair.p_corrected))
-        if out.width < WIDE:
-            out.print(f"[bold]{plain(pair.a)}[/] minus [bold]{plain(pair.b)}[/], {plain(pair.metric)}:")
+        if out.is_terminal and _wide(comparison) > out.width:
+            names = f"[bold]{plain(pair.a)}[/] minus [bold]{plain(pair.b)}[/], {plain(pair.metric)}:"
+            out.print(names, soft_wrap=True)
             out.print(f"  {_signed(pair.difference)} {between}, p {chances[0]}, corrected {chances[1]}: {verdict}")
         else:
             difference = _signed(pair.difference)
             table.add_row(plain(pair.a), plain(pair.b), plain(pair.metric), difference, between, *chances, verdict)
     if table.rows:
-        out.print(table)
+        print_table(out, table)
     if comparison.ranks:
         out.print(
             "rank intervals: "
@@ -190,6 +190,12 @@ def show_comparison(comparison: Comparison) -> None:
     for note in comparison.notes:
         _say(f"[dim]note[/] {plain(note)}")
     out.print(f"[dim]{plain(comparison.signature)}[/]", soft_wrap=True)
+
+
+def _wide(comparison: Comparison) -> int:
+    """Columns that the table of a comparison needs with no name broken."""
+    names = [max(len(getattr(pair, side)) for pair in comparison.pairs) for side in ("a", "b", "metric")]
+    return sum(names) + 2 * len(names) + 66
 
 
 def _signed(value: float | None) -> str:

@@ -61,6 +61,7 @@ def score(
     from histeval.cli.options import open_dataset
     from histeval.cli.score_tables import show_scores
     from histeval.errors import UsageError
+    from histeval.runs.compare import no_metric
     from histeval.runs.parts import is_corpus
     from histeval.runs.score import score_paths
 
@@ -93,7 +94,7 @@ def score(
         known = results[0].values
         for name in metrics:
             if name not in known:
-                raise UsageError(f"there is no metric {name!r}; there are {', '.join(known)}")
+                raise no_metric(name, known)
     if format == "csv":
         show.print_csv(show.score_rows(results), show.COLUMNS)
     elif format == "parquet":

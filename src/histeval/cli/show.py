@@ -8,9 +8,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from histeval.errors import MissingExtraError
+from histeval.errors import MissingExtraError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
     from histeval.runs.score import Score
     from histeval.tasks.base import Task
+
+
+WIDEST = 10_000
+"""Columns that no table in a pipe goes beyond."""
 
 
 def console() -> Console:
@@ -28,7 +33,14 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # the reader of the pipe has enough; `histeval.cli.app` ends quietly
 
-    return Terminal(highlight=False, width=None if sys.stdout.isatty() else 160)
+    return Terminal(highlight=False, width=None if output().isatty() else 160)
+
+
+def print_table(out: Console, table: Table) -> None:
+    """A table, in a pipe as wide as it needs to be, so that no name is broken there."""
+    if not out.is_terminal:
+        out.width = max(out.width, out.measure(table, options=out.options.update(width=WIDEST)).maximum)
+    out.print(table)
 
 
 @contextmanager
@@ -52,7 +64,7 @@ def progress(what: str) -> Iterator[Callable[[str, int, int], None]]:
 
 def print_json(value: Any) -> None:
     """One JSON object a line, never NaN."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+    output().write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def decimals(value: float | None) -> str:
@@ -112,15 +124,26 @@ def score_rows(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 def print_csv(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> None:
     """Rows as CSV (RFC 4180) on standard output; a missing value is an empty cell."""
-    writer = csv.DictWriter(sys.stdout, columns)
+    writer = csv.DictWriter(output(), columns)
     writer.writeheader()
     writer.writerows(rows)
 
 
 def print_parquet(rows: Sequence[dict[str, Any]]) -> None:
-    """Rows as a Parquet file on standard output."""
+    """Rows as a Parquet file on standard output; raises UsageError where that is a terminal."""
     try:
         import polars
     except ImportError:
         raise MissingExtraError("Parquet needs polars: pip install 'histeval[overview]'") from None
-    polars.DataFrame(list(rows), infer_schema_length=None).write_parquet(sys.stdout.buffer)
+    if output().isatty():
+        raise UsageError("Parquet is for programs, not for a terminal: put `> scores.parquet` behind the command")
+    made = BytesIO()
+    polars.DataFrame(list(rows), infer_schema_length=None).write_parquet(made)
+    sys.stdout.buffer.write(made.getbuffer())  # ours, since polars words the faults of a disk in its own way
+
+
+def output() -> TextIO:
+    """Standard output; raises OutputError where it was closed (`>&-`)."""
+    if sys.stdout is None:
+        raise OutputError("there is nowhere to write to: standard output is closed")
+    return sys.stdout

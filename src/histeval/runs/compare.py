@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from histeval.stats.metrics import Metric
 from histeval.stats.significance import Comparison as Pair
 from histeval.stats.significance import compare_all_pairs, compare_with_baseline, rank_intervals
 
+MANY = 12
+"""With more metrics than this, a message names only some."""
 PAIR_COLUMNS = ("a", "b", "metric", "difference", "low", "high", "p", "p_corrected")
 
 
@@ -138,13 +141,26 @@ def _documents(score: Score) -> set[frozenset[str]]:
     return {frozenset(table.documents) for table in score.tables}
 
 
+def no_metric(name: str, known: Iterable[str]) -> UsageError:
+    """The error for a metric that there is not, with all there are, or those most like it where they are many."""
+    names = list(known)
+    if len(names) <= MANY:
+        return UsageError(f"there is no metric {name!r}; there are {', '.join(names)}")
+    near = [*get_close_matches(name, names, MANY), *(one for one in names if name.lower() in one.lower()), *names]
+    shown = list(dict.fromkeys(near))[:MANY]
+    return UsageError(
+        f"there is no metric {name!r}; there are {', '.join(shown)} and {len(names) - len(shown)} more, which "
+        "`histeval score ... --format csv` lists"
+    )
+
+
 def _metrics(scores: Sequence[Score], names: Sequence[str] | None) -> list[Metric]:
     scorer = scores[0].scorer
     sums = sum((score.sums for score in scores[1:]), scores[0].sums)
     known = {metric.name: metric for metric in scorer.metrics_on(sums)}
     for name in names or ():
         if name not in known:
-            raise UsageError(f"there is no metric {name!r}; there are {', '.join(known)}")
+            raise no_metric(name, known)
     return [known[name] for name in names or scorer.headline]
 
 
