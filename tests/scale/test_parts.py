@@ -125,6 +125,25 @@ def test_units_add_up_to_the_blocks_of_one_machine(number: int) -> None:
     assert len(total.seen) == len(set(names))
 
 
+def test_units_are_not_sorted_anew_with_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the cost of a corpus would grow with the square of its parts: a million pages took 100 s for it alone."""
+    lengths: list[int] = []
+    unique = np.unique
+
+    def counting(values: Any, *rest: Any, **more: Any) -> Any:
+        lengths.append(len(values))
+        return unique(values, *rest, **more)
+
+    parts = [Units.of([f"unit {n}" for n in range(k, k + 500)], np.ones((500, 2), dtype=np.int64)) for k in
+             range(0, 100_000, 500)]  # fmt: skip
+    monkeypatch.setattr(np, "unique", counting)
+    total = Units.of([], np.zeros((0, 2), dtype=np.int64))
+    for part in parts:
+        total.add(part)
+    assert len(total.seen) == 100_000
+    assert sum(lengths) < 6 * 100_000
+
+
 def test_a_fingerprint_does_not_depend_on_order_or_parts(tmp_path: Path) -> None:
     found = rows(sample("letters"), "careful", 3)
     first = parts_of("letters", write(tmp_path / "a.jsonl", found), 1000)[0]

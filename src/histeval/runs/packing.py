@@ -151,7 +151,7 @@ def read_summary(value: Mapping[str, Any], columns: int) -> Summary:
     if index is not None and len(index) != len(counts):
         raise ValueError("units and counts differ")
     return Summary(
-        Units(index, counts, _unpacked(value["seen"], "<u8")),
+        Units(index, counts, [np.unique(_unpacked(value["seen"], "<u8"))]),
         int(value["documents"]),
         Counter({str(key): int(number) for key, number in value["failures"].items()}),
         int(value["without_truth"]),

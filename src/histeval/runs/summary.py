@@ -45,12 +45,26 @@ def digest(name: str) -> int:
 class Units:
     """Counts by sampling unit, int64, shape (units, columns): by name up to `MOST_UNITS` of them, then by block.
 
-    `seen` are the digests of all units; with `names` None, row b of `counts` is block b.
+    `digests` hold those of all units, some perhaps in several arrays; with `names` None, row b of `counts` is block b.
     """
 
     names: dict[str, int] | None
     counts: NDArray[np.int64]
-    seen: NDArray[np.uint64]
+    digests: list[NDArray[np.uint64]]
+
+    @property
+    def seen(self) -> NDArray[np.uint64]:
+        """The digests of all units, each once, in order."""
+        if len(self.digests) != 1:
+            self.digests = [np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *self.digests]))]
+        return self.digests[0]
+
+    def _see(self, other: Units) -> None:
+        """Take in the digests of `other`. Sorting them with each part would make the cost of a corpus the square of its
+        parts: they wait until they are as many as those that are sorted."""
+        self.digests.append(other.seen)
+        if sum(map(len, self.digests[1:])) > max(len(self.digests[0]), MOST_UNITS):
+            self.digests = [self.seen]
 
     @staticmethod
     def of(names: Sequence[str], values: NDArray[np.int64]) -> Units:
@@ -59,7 +73,8 @@ class Units:
         rows = np.fromiter((index.setdefault(name, len(index)) for name in names), dtype=np.intp, count=len(names))
         counts = np.zeros((len(index), values.shape[1]), dtype=np.int64)
         np.add.at(counts, rows, values)
-        return Units(index, counts, np.fromiter((digest(name) for name in index), dtype=np.uint64, count=len(index)))
+        digests = np.fromiter((digest(name) for name in index), dtype=np.uint64, count=len(index))
+        return Units(index, counts, [np.unique(digests)])
 
     def add(self, other: Units) -> None:
         """Take in the counts of `other`, which stays as it is."""
@@ -73,11 +88,11 @@ class Units:
                 places = np.fromiter((self.names[name] for name in other.names), dtype=np.intp, count=len(other.names))
                 grown[places] += other.counts
                 self.counts = grown
-                self.seen = _union(self.seen, other.seen)
+                self._see(other)
                 return
         self._to_blocks()
         self.counts += other._blocks()
-        self.seen = _union(self.seen, other.seen)
+        self._see(other)
 
     def _blocks(self) -> NDArray[np.int64]:
         if self.names is None:
@@ -98,10 +113,6 @@ class Units:
         used = np.unique(self.seen % np.uint64(MOST_UNITS)).astype(np.intp)
         names = tuple(f"block {block:05}" for block in used.tolist())
         return CountTable(columns, names, names, self.counts[used])
-
-
-def _union(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    return np.union1d(a, b)
 
 
 @dataclass(frozen=True)
@@ -200,7 +211,7 @@ class Summary:
 def empty(scorer: Scorer) -> Summary:
     """The summary of nothing, to which parts are added."""
     columns = len(scorer.columns)
-    return Summary(Units({}, np.zeros((0, columns), dtype=np.int64), np.empty(0, dtype=np.uint64)))
+    return Summary(Units({}, np.zeros((0, columns), dtype=np.int64), [np.empty(0, dtype=np.uint64)]))
 
 
 @dataclass(frozen=True)
