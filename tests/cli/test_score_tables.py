@@ -85,3 +85,24 @@ def test_the_column_of_units_is_a_word(unit: str, title: str, capsys: pytest.Cap
     task = "letters" if unit == "year" else "directories"
     assert run(["score", task, str(bundled(task)), str(bundled(f"{task}/careful")), "--unit", unit]) == 0
     assert f" {title} " in capsys.readouterr().out
+
+
+def test_an_example_of_a_failure_is_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = write_letters(tmp_path / "letters")
+    file = tmp_path / "a.jsonl"
+    lines = ['{"document": "letter01", "error": "429: too many requests"}', '{"document": "letter02", "text": "no"}']
+    file.write_text("\n".join([*lines, '{"document": "letter03", "error": "429: too many requests"}']))
+    assert run(["score", "letters", str(data), str(file)]) == 0
+    lines = notes_of(capsys.readouterr().out)
+    assert f"failed {file}, letter01: provider_error: 429: too many requests" in lines
+    # a reason that its name says already is not told again
+    file.write_text("\n".join(f'{{"document": "letter0{number}", "error": "refused"}}' for number in (1, 2, 3)))
+    assert run(["score", "letters", str(data), str(file)]) == 0
+    assert not [line for line in notes_of(capsys.readouterr().out) if ", letter0" in line]
+
+
+def test_a_plain_transcription_is_told_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"document": "image_1", "text": "Vnd ein pferit die mir"}\n')
+    assert run(["score", "manuscripts", str(bundled("manuscripts")), str(file)]) == 0
+    assert "`histeval import transcription FILE --answers ANSWERS.jsonl`" in capsys.readouterr().out

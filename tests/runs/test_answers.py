@@ -152,3 +152,15 @@ def test_the_order_of_answers_changes_nothing(dataset: Dataset, tmp_path: Path) 
     backward = write_answers(tmp_path / "b.jsonl", dict(reversed(RIGHT.items())))
     first, second = (score("letters", dataset, file).as_json(per_document=True) for file in (forward, backward))
     assert {**first, "run": ""} == {**second, "run": ""}
+
+
+@pytest.mark.parametrize("torn", ["", '{"document": "let', '{"document": "letter01", "repeat": 0'])
+def test_a_torn_last_line_of_a_run_is_said(torn: str, dataset: Dataset, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.json").write_text("{}")
+    whole = {"document": "letter01", "repeat": 0, "state": "answered", "cost": None, "text": "{}"}
+    (folder / "answers.jsonl").write_text(json.dumps(whole) + "\n" + torn)
+    (run,) = open_answers(folder, dataset)
+    assert list(run.answers) == [("letter01", 0)]
+    assert any("torn off and is left out" in note for note in run.notes) == bool(torn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from histeval.cli.show import console, decimals, plain, print_table
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MANY = 3
 """With more metrics than this, intervals stand below their values."""
 LEVEL = 0.05
+EXAMPLES = 3
+"""So many failures are told with their words under a table; `--per-document` has those of all."""
 
 
 def show_scores(scores: Sequence[Score], metrics: Sequence[str] | None = None, notes: Sequence[str] = ()) -> None:
@@ -39,6 +41,8 @@ def show_scores(scores: Sequence[Score], metrics: Sequence[str] | None = None, n
     for score in scores:
         if score.failed and not score.suspect:
             _say(f"[dim]failed[/] {plain(named(score))}: {plain(failures(score))}")
+    for score, (name, words) in list(_reasons(scores))[:EXAMPLES]:
+        _say(f"[dim]failed[/] {plain(score.run)}, {plain(name)}: {plain(words)}")
     for note, said_of in _notes(scores).items():
         who = plain(", ".join(said_of[:3])) + (f" and {len(said_of) - 3} more" if len(said_of) > 3 else "")
         _say(f"[dim]note[/] {plain(note)}" + (f" [dim]({who})[/]" if said_of else ""))
@@ -65,6 +69,23 @@ def label(reason: str) -> str:
 def failures(score: Score) -> str:
     """Failures by reason: `3 missing, 1 refused`."""
     return ", ".join(f"{count} {reason}" for reason, count in sorted(score.failures.items(), key=lambda f: -f[1]))
+
+
+def _reasons(scores: Sequence[Score]) -> Iterator[tuple[Score, tuple[str, str]]]:
+    """A failure of each run whose words say more than its reason, of the most frequent reason that has such: the
+    document and the words."""
+    from histeval.tasks.base import FAILURES
+
+    for score in scores:
+        often = score.failures
+        telling = [
+            (-often[row.failure], place, name, row)
+            for place, (name, row) in enumerate(score.rows[0].items())
+            if row.failure and row.detail and row.detail != FAILURES.get(row.failure)
+        ]
+        if telling:
+            _, _, name, row = min(telling, key=lambda one: one[:2])
+            yield score, (name, f"{row.failure}: {row.detail}")
 
 
 def named(score: Score) -> str:

@@ -74,4 +74,17 @@ def _run_folder(place: Path) -> AnswerSet:
         answers,
         subset=tuple(map(str, subset)) if isinstance(subset, list) else None,
         facts=facts,
+        notes=(TORN,) if _is_torn(place / "answers.jsonl") else (),
     )
+
+
+TORN = "the last line of answers.jsonl was torn off and is left out; `histeval run` asks for it again"
+
+
+def _is_torn(file: Path) -> bool:
+    """Whether a file ends inside a line, as where a run was killed while it wrote."""
+    if not file.is_file() or not file.stat().st_size:
+        return False
+    with file.open("rb") as stream:
+        stream.seek(-1, 2)
+        return stream.read() != b"\n"
