@@ -7,6 +7,7 @@ those of `histeval score`. Logs, viewer, retries and limits are Inspect's; an an
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -28,43 +29,27 @@ from histeval.tasks.base import Answer, DocumentScore, RuleValue
 from histeval.tasks.base import Scorer as TaskScorer
 
 
-@task
-def letters(
-    dataset: str,
-    protocol: str = "documented",
-    documents: str | list[str] | None = None,
-    prompt: str | None = None,
-    role: str | None = None,
-    structured: bool = True,
-) -> Task:
-    """Metadata extraction: date, senders and receivers of letters from their page images."""
-    return _task("letters", dataset, protocol, documents, prompt, role, structured)
+def _registered(name: str, about: str) -> Callable[..., Task]:
+    """A task as Inspect AI knows it; it reads the parameters that `-T` may set from the signature."""
+
+    def make(
+        dataset: str,
+        protocol: str = "documented",
+        documents: str | list[str] | None = None,
+        prompt: str | None = None,
+        role: str | None = None,
+        structured: bool = True,
+    ) -> Task:
+        return _task(name, dataset, protocol, documents, prompt, role, structured)
+
+    make.__name__, make.__qualname__, make.__doc__ = name, name, about
+    registered: Callable[..., Task] = task(make)
+    return registered
 
 
-@task
-def manuscripts(
-    dataset: str,
-    protocol: str = "documented",
-    documents: str | list[str] | None = None,
-    prompt: str | None = None,
-    role: str | None = None,
-    structured: bool = True,
-) -> Task:
-    """Transcription: folio number, text and marginal additions of manuscript pages."""
-    return _task("manuscripts", dataset, protocol, documents, prompt, role, structured)
-
-
-@task
-def directories(
-    dataset: str,
-    protocol: str = "documented",
-    documents: str | list[str] | None = None,
-    prompt: str | None = None,
-    role: str | None = None,
-    structured: bool = True,
-) -> Task:
-    """Nested named entities in directory entries."""
-    return _task("directories", dataset, protocol, documents, prompt, role, structured)
+letters = _registered("letters", "Metadata extraction: date, senders and receivers of letters from their page images.")
+manuscripts = _registered("manuscripts", "Transcription: folio number, text and additions in the margin of pages.")
+directories = _registered("directories", "Nested named entities in directory entries.")
 
 
 def _task(

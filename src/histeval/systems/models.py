@@ -23,6 +23,7 @@ from histeval.systems.base import Reply, Request
 from histeval.systems.batches import close_gaps, has_batches, listen
 from histeval.systems.faults import Fault, classify
 from histeval.systems.images import ImageError, PreparedImage, estimated_size, prepare_pages, rule_for
+from histeval.systems.model_outputs import read_output, tokens_of
 from histeval.systems.model_settings import hidden_values, inspect_schema, shown_settings, split_settings
 from histeval.systems.pace import Pace, wait_for
 from histeval.systems.prices import load_prices
@@ -316,36 +317,12 @@ class LanguageModel:
         return secret_values(more=self.secrets)
 
     def _reply(self, document: Document, repeat: int, output: ModelOutput, seconds: float, extra: Any) -> Reply:
-        usage = _usage(output)
+        usage = tokens_of(output)
         cost = self.cost(usage, output.model)
         if cost is None and output.usage is not None and output.usage.total_cost:
             cost = float(output.usage.total_cost)  # as the provider states it
-        if output.error:
-            # The provider turned the request down, and Inspect AI made an answer of its words.
-            refused = bool(output.choices) and output.choices[0].stop_reason == "content_filter"
-            error = "refused" if refused else "provider_error"
-            answer = Answer(document.id, error=error, repeat=repeat, seconds=round(seconds, 3), cost=cost, usage=usage)
-            return Reply(answer, detail=redact(str(output.error), self._known)[:300], extra=extra)
-        if output.choices and output.choices[0].stop_details is not None:
-            details = output.choices[0].stop_details.model_dump(exclude_none=True)
-            extra = {**extra, "stop_details": details}
-        if not output.completion and (not output.choices or output.choices[0].stop_reason == "unknown"):
-            # The stream ended early, say: the model did not answer with nothing, it did not come to its answer.
-            words = "the answer has neither a content nor a reason why it ended"
-            answer = Answer(
-                document.id, error="provider_error", repeat=repeat, seconds=round(seconds, 3), cost=cost, usage=usage
-            )
-            return Reply(answer, again=True, detail=words, model=output.model or None, extra=extra)
-        answer = Answer(
-            document.id,
-            text=output.completion if output.choices else "",
-            repeat=repeat,
-            finish=output.choices[0].stop_reason if output.choices else None,
-            seconds=round(seconds, 3),
-            cost=cost,
-            usage=usage,
-        )
-        return Reply(answer, model=output.model or None, extra=extra)
+        answer = Answer(document.id, repeat=repeat, seconds=round(seconds, 3), cost=cost, usage=usage)
+        return read_output(output, answer, extra, self._known)
 
     def _make_model(self) -> Model:
         from inspect_ai.model import get_model
@@ -401,26 +378,6 @@ class _Listener(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(Exception):
             self._note_it(f"Inspect AI says: {record.getMessage()}")
-
-
-def _usage(output: ModelOutput) -> dict[str, int]:
-    """Tokens as reported: `input_tokens` with cached ones, `output_tokens` with reasoning; nothing where all is 0."""
-    usage = output.usage
-    if usage is None:
-        return {}
-    cached, written = usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0
-    counts = {
-        "input_tokens": usage.input_tokens + cached + written,
-        "output_tokens": usage.output_tokens,
-        "total_tokens": usage.total_tokens,
-        "cached_tokens": cached,
-        "cache_write_tokens": written,
-        "reasoning_tokens": usage.reasoning_tokens or 0,
-    }
-    if not any(counts.values()):
-        return {}
-    always = ("input_tokens", "output_tokens")
-    return {key: int(value) for key, value in counts.items() if value or key in always}
 
 
 def _sentence(fault: Fault, known: tuple[str, ...]) -> str:
