@@ -306,6 +306,9 @@ def test_what_cannot_be_built_is_said_in_one_sentence(letters: Make, tmp_path: P
         with pytest.raises(HistevalError) as caught:
             overview(inputs, tmp_path / "site", **options)
         assert "\n" not in str(caught.value)
+    with pytest.raises(HistevalError, match="no such file"):
+        overview([replace(one, answers=[tmp_path / "missing.jsonl"])], tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_every_address_leads_to_a_file_of_the_site(demo_site: MadeSite) -> None:

@@ -24,6 +24,7 @@ from histeval.overview.pages_of_runs import write_runs
 from histeval.overview.parts import attributes
 from histeval.overview.site import Site
 from histeval.overview.slugs import slug
+from histeval.runs.opening import open_answers
 from histeval.runs.selection import Selection, known_attribute
 from histeval.tasks.base import RuleValue, Task
 
@@ -72,6 +73,10 @@ def overview(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"the dataset {twice!r} is given twice; name all its answers after one DATASET=")
+    for one in inputs:
+        for path in one.answers:
+            if not Path(path).exists():  # said before anything is written
+                open_answers(path, one.dataset)
     with Site(out) as site:
         _assets(site)
         found: list[tuple[Place, Collected]] = []
