@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from histeval.overview.page import clean, number
 from histeval.runs.score import Score
@@ -74,14 +75,14 @@ def money_cell(cost: float | None) -> Cell:
 def money(cost: float | None) -> str:
     """US dollars in words of a price tag.
 
-    >>> money(None), money(0.0), money(12.345), money(0.01234), money(0.00012)
-    ('unknown', '$0', '$12.35', '$0.012', '$0.00012')
+    >>> money(None), money(0.0), money(12.345), money(0.01234), money(0.000025)
+    ('unknown', '$0', '$12.35', '$0.012', '$0.000025')
     """
     if cost is None:
         return "unknown"
     if cost == 0:
         return "$0"
-    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.2g}" if cost >= 1e-4 else f"${cost:.1e}"
+    return f"${cost:,.2f}" if cost >= 1 else f"${Decimal(f'{cost:.2g}'):f}"
 
 
 def pretty(metric: str) -> str:

@@ -226,7 +226,11 @@ def _how_sure(others: int, tied: int) -> str:
     if not others:
         return "It is the only system here; add another to compare."
     if not tied:
-        return "The other one is measurably worse." if others == 1 else f"All {others} others are measurably worse."
+        return (
+            "The other one is measurably worse."
+            if others == 1
+            else f"{'Both' if others == 2 else f'All {others}'} others are measurably worse."
+        )
     if tied == others:
         what = (
             "The other system cannot"
