@@ -56,7 +56,9 @@ def test_spelling_of_ids_costs_no_answer(written: Callable[[str], str], dataset:
         other = sum(answer["document"] not in dataset.documents for answer in answers)
         said = [note for note in result.notes if "were matched" in note]
         assert len(said) == (other > 0)
-        assert all(f"alone were matched: {other}, " in note and note.isascii() for note in said)
+        shown = [note.split("matched")[1].split("'")[1::2] for note in said]
+        assert all(one != other and (one.isascii() or " " in other) for one, other in shown)
+        assert all(f"alone were matched: {other}, " in note for note in said)
 
 
 def test_two_answers_never_become_those_of_one_document(dataset: Dataset) -> None:
