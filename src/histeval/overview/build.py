@@ -12,7 +12,6 @@ from histeval.errors import UsageError
 from histeval.overview import leaderboard as board_pages
 from histeval.overview.board import Board, Collected, Tell
 from histeval.overview.breakdown import Breakdowns, attribute_board
-from histeval.overview.cells import pretty
 from histeval.overview.collect import collect
 from histeval.overview.exports import ENDINGS, exports, methods
 from histeval.overview.figures import FigureView, write_figures
@@ -195,6 +194,7 @@ def _leaderboard(
     if main is not None:
         notes += board_pages.notes_of([standing.score for standing in main.standings])
     higher = main is None or main.metric.higher_is_better
+    apart_columns, apart = board_pages.apart_view(collected, name, hrefs)
     text = render(
         "leaderboard.html",
         page_of(place, file, "" if file == "index.html" else name),
@@ -217,8 +217,8 @@ def _leaderboard(
             board_pages.board_view(collected, board, hrefs, board_pages.board_title(board), _caption(board))
             for board in boards[1:]
         ],
-        apart=board_pages.apart_rows(collected, collected.apart[name], hrefs),
-        apart_columns=_apart_columns(collected, name),
+        apart=apart,
+        apart_columns=apart_columns,
         facts=board_pages.facts_of(collected),
         methods=methods(main) if main else "",
         exports=[Crumb(ending.upper(), export_file(collected, name, ending)) for ending in ENDINGS],
@@ -235,12 +235,6 @@ def export_file(collected: Collected, name: str, ending: str) -> str:
 def _caption(board: Board) -> str:
     score = board.first
     return f"{len(board.standings)} systems on {board_pages.documents_words(score).split(',')[0]}"
-
-
-def _apart_columns(collected: Collected, name: str) -> tuple[str, ...]:
-    scorer = collected.runs[0].scores[name].scorer
-    metrics = [f"#{pretty(metric)}" for metric in scorer.headline[: board_pages.MOST_METRICS]]
-    return ("System", *metrics, "#Documents", "#Failed", "#Cost", "#s / document", "Run on", "Model dated")
 
 
 def _why(name: str, collected: Collected, ways: Ways, doubted: int) -> list[Crumb]:

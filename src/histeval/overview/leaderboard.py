@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from histeval.overview.board import Apart, Board, Collected, Run, Standing
+from histeval.overview.board import Board, Collected, Run, Standing
 from histeval.overview.cells import (
     Cell,
     count_cell,
@@ -267,9 +267,12 @@ def board_title(board: Board) -> str:
     return f"{words or 'Other documents'}: {len(board.documents)} documents"
 
 
-def apart_rows(collected: Collected, found: Sequence[Apart], hrefs: Mapping[str, str]) -> list[Row]:
-    """Runs that are not ranked, each with its reason."""
-    return [
+def apart_view(collected: Collected, name: str, hrefs: Mapping[str, str]) -> tuple[tuple[str, ...], list[Row]]:
+    """Columns and rows of the runs that are not ranked under a protocol, each with its reason."""
+    scorer = collected.runs[0].scores[name].scorer
+    metrics = [f"#{pretty(metric)}" for metric in scorer.headline[:MOST_METRICS]]
+    columns = ("System", *metrics, "#Documents", "#Failed", "#Cost", "#s / document", "Run on", "Model dated")
+    rows = [
         Row(
             run_cells(collected, one.run, one.score, hrefs),
             None,
@@ -279,8 +282,10 @@ def apart_rows(collected: Collected, found: Sequence[Apart], hrefs: Mapping[str,
             late=is_late(collected, one.run),
             reason=clean(one.reason),
         )
-        for one in found
+        for one in collected.apart[name]
     ]
+    shown, cells_of = without_empty(columns, [row.cells for row in rows])
+    return shown, [replace(row, cells=cells) for row, cells in zip(rows, cells_of, strict=True)]
 
 
 def notes_of(scores: Sequence[Score]) -> list[str]:
