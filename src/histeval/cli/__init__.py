@@ -14,6 +14,10 @@ def main() -> None:
     # Products of resamples with counts are narrow: a second BLAS thread waits more than it works, fourfold so where
     # the machine is busy. Read once, when numpy is imported; a value that is set wins.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from histeval.cli.app import run
+    try:
+        from histeval.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules are still being read
+        status = 130
+    sys.exit(status)

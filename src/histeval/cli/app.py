@@ -41,6 +41,7 @@ def build() -> App:
         help="Which system reads my historical documents best, how sure is that, and why does it fail?",
         version=version,
         version_flags=["--version"],
+        suppress_keyboard_interrupt=False,  # `run` says in a sentence what Ctrl-C leaves
     )
     for name, (place, text) in COMMANDS.items():
         app.command(f"histeval.cli.{place}", name=name, help=text)
