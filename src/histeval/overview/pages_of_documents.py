@@ -16,7 +16,7 @@ from histeval.overview.documents import document_data, document_page, document_v
 from histeval.overview.documents.images import ImageRef, prepare
 from histeval.overview.frame import Place, Ways, page_of
 from histeval.overview.page import Links, clean, render, script
-from histeval.overview.site import Site
+from histeval.overview.site import Site, digest_of
 from histeval.overview.slugs import slug
 from histeval.runs.score import Score
 from histeval.tasks.base import Answer
@@ -38,14 +38,17 @@ def write_documents(site: Site, place: Place, collected: Collected, ways: Ways, 
     scores = collected.scores()
     answers = {run.key: run.answers for run in collected.runs}
     first_repeat = {key: given.repeats[0] for key, given in answers.items()}
-    shared = _shared_inputs(collected, ways)
+    # once, since each names all documents: made for each page they would grow with the square of their number
+    shared = digest_of(_shared_inputs(collected, ways))
+    runs = {key: f"../{href}" for key, href in ways.runs.items()}
+    documents = {name: Path(href).name for name, href in ways.documents.items()}
     for number, (name, href) in enumerate(ways.documents.items()):
         if tell:
             tell(f"document {name}", number, len(ways.documents))
         given = {key: one.answers.get((name, first_repeat[key])) for key, one in answers.items()}
         document = collected.dataset.documents[name]
         inputs = [shared, name, _digest_of_answers(collected, name, given), [repr(image) for image in images[name]]]
-        links = _links(place, ways, name)
+        links = _links(place, ways, name, runs, documents)
 
         def data(document: Document = document, given: Mapping[str, Answer | None] = given) -> str:
             return script("document", document_data(collected.task, collected.dataset, document, scores, given))
@@ -131,14 +134,14 @@ def _digest_of_answers(collected: Collected, name: str, answers: Mapping[str, An
     return digest.hexdigest()
 
 
-def _links(place: Place, ways: Ways, name: str) -> Links:
-    """The way from a document's page to the others."""
+def _links(place: Place, ways: Ways, name: str, runs: Mapping[str, str], documents: Mapping[str, str]) -> Links:
+    """The way from a document's page to the others, with the addresses of runs and documents as seen from there."""
     return Links(
         page_of(place, ways.documents[name], name),
         "../index.html",
         "../doubts.html",
-        {key: f"../{href}" for key, href in ways.runs.items()},
-        {other: Path(href).name for other, href in ways.documents.items()},
+        runs,
+        documents,
         ways.worst,
         f"{slug(name)}.js",
         "../images/",

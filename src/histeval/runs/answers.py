@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class AnswerSet:
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property  # asked for every document of every run
     def repeats(self) -> tuple[int, ...]:
         """The numbers of the repeats, at least one."""
         return tuple(sorted({repeat for _, repeat in self.answers})) or (0,)
