@@ -147,6 +147,18 @@ def test_shape_of_the_reference() -> None:
     assert sum(len(one.trimmed) for one in lost) == 28
 
 
+@pytest.mark.parametrize(("name", "edges", "entities"), [("reference", 28, 28), ("ocr", 288, 286)])
+def test_white_space_inside_a_tag(name: str, edges: int, entities: int) -> None:
+    """Edges of entities with white space; two entities of the OCR text have it at both."""
+    found = [
+        (text[:1].isspace(), text[-1:].isspace())
+        for entry in entries(name)
+        for text in (entry.text[span.start : span.end] for span in entry.spans)
+    ]
+    assert sum(map(sum, found)) == edges
+    assert sum(map(any, found)) == entities
+
+
 def test_both_texts_carry_the_same_tags() -> None:
     for one, other in zip(entries("reference"), entries("ocr"), strict=True):
         assert [(s.type, s.parent) for s in one.spans] == [(s.type, s.parent) for s in other.spans]
