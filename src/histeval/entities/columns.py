@@ -30,7 +30,9 @@ def encode_column(column: Series) -> Encoded:
     if not (inner in (pl.String, pl.Categorical) or isinstance(inner, pl.Enum)):
         raise UsageError(f"the column {column.name!r} does not hold lists of labels but {column.dtype}")
     lengths = column.list.len().fill_null(0).to_numpy().astype(np.int64)
-    flat = column.filter(pl.Series(lengths > 0)).explode() if lengths.any() else pl.Series([], dtype=pl.String)
+    flat = pl.Series([], dtype=pl.String)
+    if lengths.any():  # an empty list would explode to a null; where there is none, the column is not copied
+        flat = (column if lengths.all() else column.filter(pl.Series(lengths > 0))).explode()
     if isinstance(flat.dtype, pl.Enum):
         labels = flat.dtype.categories.to_list()
     else:
