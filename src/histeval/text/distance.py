@@ -76,6 +76,8 @@ def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int |
         hint = int(1.1 * 8 * sample) + 32
     if hint is None or longest < HINT_FROM:
         return int(distance(reference, hypothesis))
+    if longest < ALONE_FROM:  # rapidfuzz doubles a band that was too narrow, which costs little here
+        return int(distance(reference, hypothesis, score_hint=hint))
     band = max(hint, abs(len(reference) - len(hypothesis)), 31)
     while 2 * band < longest:
         found = int(distance(reference, hypothesis, score_cutoff=band))
