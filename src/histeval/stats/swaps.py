@@ -190,13 +190,17 @@ def _standard_errors(
     seed: int,
     observed: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Root mean square difference of each pair under the first swaps and the observed one; 1 where all are 0."""
+    """Root mean square difference of each pair under the first swaps and the observed one; 1 where all are 0.
+
+    What rounding leaves of equal values counts as 0: divided by its own size it would look like a difference.
+    """
     squares, number = observed**2, np.ones(len(pairs))
     few = min(_SCALE_DRAWS, resamples)
     for differences in swapped_differences(counts, metric, pairs, _swaps(counts, few, seed, len(pairs))):
         squares += np.nansum(differences**2, axis=1)
         number += np.count_nonzero(~np.isnan(differences), axis=1)
-    return np.where(squares > 0, np.sqrt(squares / number), 1.0)
+    errors = np.sqrt(squares / number)
+    return np.where(errors > TIE, errors, 1.0)
 
 
 def _p_value(extreme: int, undefined: int, resamples: int, observed: float) -> float | None:
