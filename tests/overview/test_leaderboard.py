@@ -20,7 +20,7 @@ from histeval.runs.compare import compare_scores
 from histeval.runs.score import Score, score_paths
 from histeval.tasks import get_task
 from overview_sites import PROTOCOLS, TASKS, MadeSite, make_site, table_rows, words
-from samples import write_answers, write_letters
+from samples import RIGHT, write_answers, write_letters
 
 NUMBER = re.compile(r"^(–|\d+\.\d{3})")
 INTERVAL = re.compile(r"\[(?:(\d\.\d{3}), (\d\.\d{3})|–)\]")
@@ -82,6 +82,11 @@ def plain(name: str) -> str:
     return re.sub(r"[ _]", "", name).lower()
 
 
+def answered(score: Score) -> int:
+    """Answers that are there, whatever became of them."""
+    return sum(row.failure != "missing" for row in score.rows[0].values())
+
+
 def run_of(row: Sequence[Any]) -> str:
     """The run of a row, from the page it leads to."""
     (link,) = [link for cell in row for link in cell.iter("a")]
@@ -118,7 +123,7 @@ def check_row(titles: Sequence[str], row: Sequence[Any], score: Score) -> None:
             assert cell.get("data-v") == (None if cost is None else repr(cost))
         elif title == "s / document":
             seconds = score.facts["totals"]["seconds"]
-            assert cell.get("data-v") == (None if seconds is None else repr(seconds / score.documents))
+            assert cell.get("data-v") == (None if seconds is None else repr(seconds / answered(score)))
         elif title == "Run on":
             assert text == (score.facts.get("date") or score.facts.get("start") or "–")[:10]
     assert len(seen) == len(score.scorer.headline[:6])
@@ -314,3 +319,20 @@ def test_columns_in_which_no_run_says_anything_are_left_out(tmp_path: Path, demo
     assert "Run on" in titles
     assert [len(row) for row in rows] == [len(titles)]
     assert "The answers carry no costs." in words(built.pages[built.leaderboard("letters")])
+
+
+def test_what_was_not_answered_is_not_paid_for(tmp_path: Path) -> None:
+    """One of three answers at a dollar is no cheaper than three: by answer, and said so."""
+    truth = write_letters(tmp_path / "data")
+    lines = [json.dumps({"document": name, "record": RIGHT[name], "cost": 1.0, "seconds": 6.0}) for name in RIGHT]
+    (tmp_path / "whole.jsonl").write_text("\n".join([*lines[:-1], lines[-1].replace("1.0", "0.9")]))
+    (tmp_path / "part.jsonl").write_text("\n".join(lines[:2]))
+    (tmp_path / "cheap.jsonl").write_text("\n".join(line.replace("1.0", "0.5") for line in lines[:2]))
+    data = load_dataset("letters", truth)
+    for other, said in (("part", "$2.90 for all documents"), ("cheap", "$1.00 for 2 of 3 answers")):
+        files = [tmp_path / "whole.jsonl", tmp_path / f"{other}.jsonl"]
+        built = make_site(tmp_path / f"site_{other}", Input(get_task("letters"), data, files))
+        assert said in words(built.pages[built.leaderboard("letters")])
+        titles, rows = table_rows(boards(built, "letters", "documented")["main"])
+        place = titles.index("s / document")
+        assert {row[place].get("data-v") for row in rows} == {"6.0"}

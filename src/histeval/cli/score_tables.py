@@ -102,12 +102,12 @@ def _counted(score: Score) -> list[tuple[str, str]]:
 
 
 def _cost(score: Score) -> str:
-    total = score.facts.get("totals", {}).get("cost")
+    total = score.spent("cost")
     return "unknown" if total is None else f"{total:.4f}"
 
 
 def _priced(scores: Sequence[Score]) -> bool:
-    return any(score.facts.get("totals", {}).get("cost") is not None for score in scores)
+    return any(score.spent("cost") is not None for score in scores)
 
 
 def _table(scores: Sequence[Score], names: Sequence[str], marks: Sequence[str]) -> Table:

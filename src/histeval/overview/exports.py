@@ -26,7 +26,6 @@ def rows_of(board: Board) -> list[dict[str, Any]]:
     rows = []
     for standing in board.standings:
         score, run = standing.score, standing.run
-        totals = score.facts.get("totals", {})
         row: dict[str, Any] = {
             "rank_best": standing.ranks[0],
             "rank_worst": standing.ranks[1],
@@ -44,8 +43,8 @@ def rows_of(board: Board) -> list[dict[str, Any]]:
             "documents": score.documents,
             "units": score.units,
             "failed": score.failed,
-            "cost": totals.get("cost"),
-            "seconds": totals.get("seconds"),
+            "cost": score.spent("cost"),
+            "seconds": score.spent("seconds"),
             "signature": str(score.signature),
         }
         rows.append(row)
@@ -177,7 +176,7 @@ def _with_interval(standing: Standing, name: str) -> str:
 
 
 def _last(standing: Standing) -> list[str]:
-    cost = standing.score.facts.get("totals", {}).get("cost")
+    cost = standing.score.spent("cost")
     return [str(standing.score.failed), "–" if cost is None else f"${cost:.4f}"]
 
 

@@ -85,13 +85,11 @@ def _data(collected: Collected, board: Board, ways: Ways) -> Iterator[tuple[str,
         for one in board.standings
     ]
     yield "intervals", {**shared, "systems": systems}
-    for kind, column, total in (("cost_frontier", "cost", "cost"), ("seconds", "seconds", "seconds")):
+    for kind, column in (("cost_frontier", "cost"), ("seconds", "seconds")):
         points = []
         for one in board.standings:
-            amount = one.score.facts.get("totals", {}).get(total)
-            each = one.score.documents * max(1, len(one.score.rows))
             point = {"name": clean(one.run.name), "provider": clean(one.run.provider), **_value(one.score, metric)}
-            points.append({**point, column: None if amount is None or not each else amount / each})
+            points.append({**point, column: one.score.spent_each(column)})
         if sum(point[column] is not None for point in points) > 1:
             yield kind, {**shared, "points": points}
     dated = [

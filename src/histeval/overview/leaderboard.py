@@ -138,17 +138,14 @@ def board_view(collected: Collected, board: Board, hrefs: Mapping[str, str], tit
 
 def run_cells(collected: Collected, run: Run, score: Score, hrefs: Mapping[str, str]) -> list[Cell]:
     """The cells of a run behind its rank."""
-    totals = score.facts.get("totals", {})
-    seconds = totals.get("seconds")
-    per_document = seconds / score.documents if seconds is not None and score.documents else None
     shown = " · ".join(part for part in (run.provider, run_label(run)) if part)
     return [
         Cell(clean(run.model), run.model.casefold(), href=hrefs[run.key], note=clean(shown)),
         *(score_cell(score, name) for name in score.scorer.headline[:MOST_METRICS]),
         count_cell(score.documents),
         count_cell(score.failed),
-        money_cell(totals.get("cost")),
-        plain_cell(per_document, 1),
+        money_cell(score.spent("cost")),
+        plain_cell(score.spent_each("seconds"), 1),
         text_cell(run.date) if run.date else Cell("–"),
         text_cell(run.model_date) if run.model_date else Cell("–"),
     ]
@@ -242,20 +239,21 @@ def _how_sure(others: int, tied: int) -> str:
 
 
 def _cheapest(standings: Sequence[Standing], hrefs: Mapping[str, str]) -> dict[str, str]:
-    priced = [
-        (standing.score.facts.get("totals", {}).get("cost"), standing)
-        for standing in standings
-        if standing.score.facts.get("totals", {}).get("cost") is not None
-    ]
-    if not priced:
+    priced = [(standing.score.spent_each("cost"), standing) for standing in standings]
+    known = [(each, standing) for each, standing in priced if each is not None]
+    if not known:
         return {"cost": "The answers carry no costs.", "cost_system": "", "cost_href": ""}
-    cost, cheapest = min(priced, key=lambda pair: pair[0])
-    each = cost / cheapest.score.documents if cheapest.score.documents else None
+    each, cheapest = min(known, key=lambda pair: pair[0])
+    score = cheapest.score
+    asked = score.documents * len(score.rows)
+    whole = "all documents"
+    if score.answered < asked:
+        whole = f"{score.answered} of {asked} answers, since the others are missing"
     among = "" if len(standings) == 1 else f" Cheapest of the {len(standings)} at the top."
-    unknown = len(standings) - len(priced)
+    unknown = len(standings) - len(known)
     missing = f" The cost of {unknown} is unknown." if unknown else ""
     return {
-        "cost": f"{money(cost)} for all documents, {money(each)} each.{among}{missing}",
+        "cost": f"{money(score.spent('cost'))} for {whole}, {money(each)} each.{among}{missing}",
         "cost_system": clean(cheapest.run.name),
         "cost_href": hrefs[cheapest.run.key],
     }

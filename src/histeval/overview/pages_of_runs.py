@@ -125,12 +125,10 @@ def _standing_words(standing: Standing | None, of: int, main: bool) -> str:
 
 
 def _cost_words(score: Score) -> list[tuple[str, str]]:
-    totals = score.facts.get("totals", {})
-    cost, seconds, usage = totals.get("cost"), totals.get("seconds"), totals.get("usage") or {}
-    each = score.documents * max(1, len(score.rows))
-    found = [("Cost", money(cost) + (f", {money(cost / each)} a document" if cost is not None and each else ""))]
-    if seconds is not None and each:
-        found.append(("Time", f"{seconds:,.1f} s, {seconds / each:,.1f} s a document"))
+    cost, seconds, usage = score.spent("cost"), score.spent("seconds"), score.facts.get("totals", {}).get("usage") or {}
+    found = [("Cost", money(cost) + (f", {money(score.spent_each('cost'))} a document" if cost is not None else ""))]
+    if seconds is not None:
+        found.append(("Time", f"{seconds:,.1f} s, {score.spent_each('seconds') or 0.0:,.1f} s a document"))
     found += [(clean(str(name)).replace("_", " ").capitalize(), f"{count:,}") for name, count in usage.items()]
     return found
 

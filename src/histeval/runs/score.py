@@ -51,6 +51,21 @@ class Score:
     group: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def answered(self) -> int:
+        """Answers that were scored and are there, in all repeats; a document without one costs nothing."""
+        return sum(row.failure != MISSING for rows in self.rows for row in rows.values())
+
+    def spent(self, what: str) -> float | None:
+        """The whole `cost` (US dollars) or `seconds` of the answers; None where unknown."""
+        total: float | None = self.facts.get("totals", {}).get(what)
+        return total
+
+    def spent_each(self, what: str) -> float | None:
+        """`cost` or `seconds` of an answer, a document asked once, on average; None where unknown."""
+        total = self.spent(what)
+        return None if total is None or not self.answered else total / self.answered
+
+    @property
     def documents(self) -> int:
         """Documents scored, in any of the repeats."""
         return len(_named(self.tables))
