@@ -246,12 +246,16 @@ class LanguageModel:
             await asyncio.sleep(seconds)
 
     def _turned_down(self, detail: str) -> None:
-        """Counts what was turned down before anything was taken; where it is always the same, nothing will be."""
+        """Counts what was turned down before anything was taken; where it is always the same, nothing will be.
+
+        Documents under way beside the last one may pass the limit as well and stop the run first; the sentence is the
+        same whichever does.
+        """
         self._same = self._same + 1 if detail == self._last else 1
         self._last = detail
         if self._same >= TURNED_DOWN:
             raise SystemFault(
-                redact(f"the first {self._same} documents were turned down in the same words ({detail})", self._known)
+                redact(f"the first {TURNED_DOWN} documents were turned down in the same words ({detail})", self._known)
             )
 
     def _sent(self) -> list[str]:
