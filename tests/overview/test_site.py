@@ -285,6 +285,52 @@ def test_runs_whose_folders_have_one_name_have_pages_of_their_own(letters: Make,
     assert len(links) == 2
 
 
+def test_a_folder_of_files_of_answers_stands_for_all_of_them(letters: Make, tmp_path: Path) -> None:
+    from histeval.datasets import load_dataset
+    from histeval.tasks import get_task
+    from overview_sites import answers_of, run_folder
+
+    folder = tmp_path / "answers"
+    facts = {"task": "letters", "system": "acme/careful", "model": "careful"}
+    run_folder(folder / "one", facts, answers_of("letters", "careful"))
+    write_runs(folder / "two.jsonl", invented_runs("letters")[:2])
+    site = make_site(
+        tmp_path / "site",
+        Input(get_task("letters"), load_dataset("letters", bundled("letters")), [folder]),
+    )
+    assert len(site.pages["index.html"].xpath("//table[@data-board='main']/tbody/tr")) == 3
+
+
+def test_a_first_build_says_that_it_wrote_everything_and_a_second_that_it_wrote_nothing(
+    letters: Make, tmp_path: Path
+) -> None:
+    """Images are shared with nothing before them: they are written, too."""
+    first = letters(tmp_path / "site").built
+    assert any(name.endswith(".jpg") for name in first.written)
+    assert first.kept == ()
+    second = letters(tmp_path / "site").built
+    assert second.written == ()
+    assert set(second.kept) == set(first.written)
+
+
+def test_a_document_without_an_image_says_so(letters: Make, tmp_path: Path) -> None:
+    from histeval.datasets import load_dataset
+    from histeval.tasks import get_task
+
+    dataset = load_dataset("letters", bundled("letters"))
+    documents = dict(dataset.documents)
+    bare = next(iter(documents))
+    documents[bare] = replace(documents[bare], images=())
+    runs = write_runs(tmp_path / "runs.jsonl", invented_runs("letters")[:2])
+    site = make_site(tmp_path / "site", Input(get_task("letters"), replace(dataset, documents=documents), [runs]))
+    said = {
+        name: "The dataset has none of this document." in page.text_content()
+        for name, page in site.pages.items()
+        if name.startswith("documents/")
+    }
+    assert [name for name, here in said.items() if here] == [f"documents/{bare}.html"]
+
+
 def test_what_cannot_be_built_is_said_in_one_sentence(letters: Make, tmp_path: Path) -> None:
     from histeval.datasets import load_dataset
     from histeval.tasks import get_task

@@ -31,7 +31,8 @@ def overview(
     ----------
     datasets
         DATASET=ANSWERS,ANSWERS,... each: the folder of a dataset and whatever `histeval score` takes, or a folder of
-        run folders. Without =ANSWERS: runs/DATASET. TASK:DATASET names the task where the folder does not say it.
+        run folders or of .jsonl files. Without =ANSWERS: runs/DATASET. TASK:DATASET names the task where the folder
+        does not say it.
     out
         The folder of the pages.
     by
@@ -75,7 +76,9 @@ def _input(words: str, chosen: Selection, text: str | None, split: str | None) -
     of_task = task in ("directories", "entities")
     found, data = open_dataset(task, path, text if of_task else None, split if of_task else None)
     if equals:
-        answers = [rest] if Path(rest).exists() else [part for part in rest.split(",") if part.strip()]
+        answers = [rest] if rest and Path(rest).exists() else [part for part in rest.split(",") if part.strip()]
+        if not answers:
+            raise UsageError(f"name the answers to show of {folder} after the equals sign, as in {folder}=ANSWERS,...")
     else:
         answers = [str(Path("runs") / folder_name(data.name))]
         if not Path(answers[0]).is_dir():

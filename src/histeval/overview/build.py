@@ -16,7 +16,7 @@ from histeval.overview.collect import collect
 from histeval.overview.exports import ENDINGS, exports, methods
 from histeval.overview.figures import FigureView, write_figures
 from histeval.overview.frame import Place, Ways, digest_of_score, page_of, ways_of
-from histeval.overview.page import Crumb, Page, clean, footer, render
+from histeval.overview.page import Crumb, Page, clean, counted, footer, render
 from histeval.overview.pages_of_documents import hardest, write_documents
 from histeval.overview.pages_of_doubts import write_doubts
 from histeval.overview.pages_of_runs import write_runs
@@ -234,15 +234,14 @@ def export_file(collected: Collected, name: str, ending: str) -> str:
 
 def _caption(board: Board) -> str:
     score = board.first
-    return f"{len(board.standings)} systems on {board_pages.documents_words(score).split(',')[0]}"
+    return f"{counted(len(board.standings), 'system')} on {board_pages.documents_words(score).split(',')[0]}"
 
 
 def _why(name: str, collected: Collected, ways: Ways, doubted: int) -> list[Crumb]:
     """Further ways from the answer to its reasons."""
-    noun = "doubt" if doubted == 1 else "doubts"
     return [
         Crumb("Which documents are hard", "documents.html"),
-        Crumb(f"{doubted} {noun} about the ground truth", "doubts.html"),
+        Crumb(f"{counted(doubted, 'doubt')} about the ground truth", "doubts.html"),
     ]
 
 
@@ -253,13 +252,13 @@ def _front(site: Site, found: Sequence[tuple[Place, Collected]], title: str) -> 
         main = collected.main
         hrefs = {run.key: f"{place.folder}runs/{run.slug}.html" for run in collected.runs}
         verdict = board_pages.verdict(collected, main, hrefs) if main else None
-        documents = len(collected.dataset.documents)
+        documents = counted(len(collected.dataset.documents), "document")
         shown.append(
             {
                 "href": f"{place.folder}index.html",
                 "title": place.title,
                 "task": collected.task.title,
-                "words": f"{documents} documents, {len(collected.runs)} runs",
+                "words": f"{documents}, {counted(len(collected.runs), 'run')}",
                 "verdict": verdict,
                 "best_href": verdict.best_href if verdict else "",
                 "documents": f"{place.folder}documents.html",

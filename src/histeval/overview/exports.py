@@ -11,7 +11,7 @@ from typing import Any
 from histeval._version import version
 from histeval.overview.board import Board, Standing
 from histeval.overview.cells import pretty
-from histeval.overview.page import clean
+from histeval.overview.page import clean, counted
 
 ENDINGS = ("csv", "md", "tex", "json")
 _TEX = {
@@ -133,7 +133,7 @@ def methods(board: Board) -> str:
     rules = f" with {', '.join(score.scorer.protocol.short.split(',')[1:])}" if overridden else ""
     where = "".join(f", {key} {value}" for key, value in sorted(signature.where.items()))
     sentences = [
-        f"The answers of {systems} {'system' if systems == 1 else 'systems'} to {score.documents} documents of {title} "
+        f"The answers of {counted(systems, 'system')} to {counted(score.documents, 'document')} of {title} "
         f"(ground truth {dataset.fingerprint[:6]}{where}) were scored with Histeval {version()} under the protocol "
         f"{score.scorer.protocol.name}{rules}, by {names}"
         + (f" ({pretty(board.metric.name)}: {help_text})." if help_text else "."),

@@ -17,7 +17,7 @@ from histeval.overview.cells import (
     score_cell,
     text_cell,
 )
-from histeval.overview.page import clean, number
+from histeval.overview.page import clean, counted, number
 from histeval.runs.score import Score
 
 PROTOCOL_WORDS = {
@@ -215,8 +215,7 @@ def verdict(collected: Collected, board: Board, hrefs: Mapping[str, str]) -> Ver
 def documents_words(score: Score) -> str:
     """Documents and failures in words."""
     failed = f", {score.failed} of them failed" if score.failed else ""
-    noun = "document" if score.documents == 1 else "documents"
-    return f"{score.documents} {noun} in {score.units} sampling units{failed}"
+    return f"{counted(score.documents, 'document')} in {counted(score.units, 'sampling unit')}{failed}"
 
 
 def _how_sure(others: int, tied: int) -> str:
@@ -262,7 +261,7 @@ def _cheapest(standings: Sequence[Standing], hrefs: Mapping[str, str]) -> dict[s
 def board_title(board: Board) -> str:
     """What tells a further board from the main one."""
     words = ", ".join(rule.replace("_", " ").replace("=true", "") for rule in board.rules)
-    return f"{words or 'Other documents'}: {len(board.documents)} documents"
+    return f"{words or 'Other documents'}: {counted(len(board.documents), 'document')}"
 
 
 def apart_view(collected: Collected, name: str, hrefs: Mapping[str, str]) -> tuple[tuple[str, ...], list[Row]]:

@@ -15,7 +15,7 @@ from histeval.runs.opening import open_answers
 
 
 def open_runs(paths: Sequence[Path | str], dataset: Dataset) -> list[Run]:
-    """The runs of all paths, each with a name of its own. A folder of run folders stands for all of them."""
+    """The runs of all paths, each with a name of its own. A folder of runs stands for all of them."""
     sets = [answers for path in paths for place in _unfold(Path(path)) for answers in open_answers(place, dataset)]
     if not sets:
         raise UsageError(f"the overview of {dataset.name} has no run to show; name answers after DATASET=")
@@ -62,9 +62,11 @@ def _system(name: str) -> str:
 
 
 def _unfold(place: Path) -> Iterator[Path]:
-    """`place`, or the run folders in it where it is a folder of them."""
+    """`place`, or the runs in it where it is a folder of run folders, of files of answers, or of both."""
     if place.is_dir() and not (place / "run.json").is_file() and not (place / "answers.jsonl").is_file():
-        inside = sorted(folder for folder in place.iterdir() if (folder / "run.json").is_file())
+        inside = sorted(
+            found for found in place.iterdir() if found.suffix == ".jsonl" or (found / "run.json").is_file()
+        )
         if inside:
             yield from inside
             return

@@ -79,6 +79,7 @@ def environment() -> Environment:
     made.filters["number"] = number
     made.filters["percent"] = percent
     made.filters["clean"] = clean
+    made.filters["counted"] = counted
     return made
 
 
@@ -94,6 +95,15 @@ def number(value: float | None, digits: int = 3) -> str:
     ('0.913', '–')
     """
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "document"), counted(2, "run")
+    ('1 document', '2 runs')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(value: float | None) -> str:

@@ -15,7 +15,7 @@ from histeval.overview.cells import Cell, Table, count_cell, plain_cell, text_ce
 from histeval.overview.documents import document_data, document_page, document_value
 from histeval.overview.documents.images import ImageRef, prepare
 from histeval.overview.frame import Place, Ways, page_of
-from histeval.overview.page import Links, clean, render, script
+from histeval.overview.page import Links, clean, counted, render, script
 from histeval.overview.site import Site, digest_of
 from histeval.overview.slugs import slug
 from histeval.runs.score import Score
@@ -178,8 +178,8 @@ def _list(site: Site, place: Place, collected: Collected, ways: Ways) -> None:
         "Documents",
         ("Document", "#Place", "#Mean", "#Worst system", "#Best system", "#Systems", "#Failed", *titles),
         rows,
-        f"{len(rows)} documents, the hardest first: mean over the systems of the leaderboard ({most}), protocol "
-        f"{collected.protocol}.",
+        f"{counted(len(rows), 'document')}, the hardest first: mean over the systems of the leaderboard ({most}), "
+        f"protocol {collected.protocol}.",
     )
     left = len(collected.dataset.documents) - len(ways.documents)
     pictures = [

@@ -12,7 +12,7 @@ from histeval.overview.cells import Table, count_cell, money, plain_cell, pretty
 from histeval.overview.documents import document_numbers, document_value
 from histeval.overview.findings import findings
 from histeval.overview.frame import Place, Ways, digest_of_score, page_of
-from histeval.overview.page import clean, number, render
+from histeval.overview.page import clean, counted, number, render
 from histeval.overview.site import Site
 from histeval.runs.score import Score
 from histeval.tasks.base import FAILURES
@@ -182,7 +182,7 @@ def _documents(run: Run, score: Score, ways: Ways) -> Table:
                 text_cell((row.failure or "").replace("_", " ")),
             ]
         )
-    caption = f"{len(rows)} documents, the worst first"
+    caption = f"{counted(len(rows), 'document')}, the worst first"
     if len(score.rows) > 1:
         caption += f"; of {len(score.rows)} repeats the first"
     return Table("Documents", ("Document", *titles, "Failure"), rows, f"{caption}.")

@@ -137,10 +137,10 @@ class Site:
         """A file that something else wrote into the site (an image): it belongs to it from now on."""
         self.place(path)
         if path not in self._files:
+            (self.kept if path in self._before else self.written).append(path)
             if path not in self._before:
                 self._note(path)
             self._files[path] = {}
-            self.kept.append(path)
 
     def value(self, name: str, inputs: Any, make: Callable[[], Any]) -> Any:
         """A result that takes long (tests between all pairs), kept in the manifest as JSON."""

@@ -53,17 +53,22 @@
     });
   }
 
+  // Without case and marks, as people search: "muller" finds "Müller".
+  function bare(text) {
+    return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  }
+
   function makeFilters(form) {
     form.hidden = false;
     var table = document.querySelector("table[data-board=main]");
     if (!table) return;
     var rows = Array.from(table.tBodies[0].rows);
-    var words = rows.map(function (row) { return row.textContent.toLowerCase(); });
+    var words = rows.map(function (row) { return bare(row.textContent); });
     var shown = form.querySelector("[data-shown]");
 
     function apply() {
       var f = new FormData(form);
-      var text = String(f.get("text") || "").toLowerCase().trim();
+      var text = bare(String(f.get("text") || "")).trim();
       var provider = f.get("provider"), from = f.get("from"), until = f.get("until");
       var failed = f.get("failed"), top = f.get("top");
       var count = 0;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from histeval.overview.page import counted
 from histeval.overview.plots.common import KNOWN, Drawing, Row, at, chart, domain, nothing, number, share, short, texts
 from histeval.overview.plots.theme import BLUE, FAINT, PAPER, SIZE, SOFT, WIDTH, altair
 
@@ -64,9 +65,10 @@ def intervals(data: Row) -> Drawing:
     best, last = systems[0], systems[-1]
     together = sum(bool(one["tied"]) for one in systems)
     said = (
-        f"{metric} of {len(systems)} systems with 95 % intervals, best first. Best: {short(best['name'])} with "
-        f"{number(best['value'])} ({number(best['low'])} to {number(best['high'])}). {together} of them, the filled "
-        f"blue ones, cannot be told apart from the best. Last: {short(last['name'])} with {number(last['value'])}."
+        f"{metric} of {counted(len(systems), 'system')} with 95 % intervals, best first. Best: {short(best['name'])} "
+        f"with {number(best['value'])} ({number(best['low'])} to {number(best['high'])}). {together} of them, the "
+        f"filled blue ones, cannot be told apart from the best. Last: {short(last['name'])} with "
+        f"{number(last['value'])}."
     )
     return Drawing(alt.layer(*layers).properties(width=width, height=height), said, notes)
 
@@ -118,7 +120,7 @@ def heatmap(data: Row) -> Drawing:
         heads = [{"x": (j + 0.5) * wide, "y": -6, "text": short(data["systems"][j])} for j in columns]
         layers.append(texts(heads, size=SIZE - 1, align="left", angle=300))
     else:
-        head = [{"x": 0, "y": -8, "text": f"{len(columns)} systems, the best at the left"}]
+        head = [{"x": 0, "y": -8, "text": f"{counted(len(columns), 'system')}, the best at the left"}]
         layers.append(texts(head, SOFT, SIZE - 1, align="left"))
     if len(order) > len(shown):
         notes.append(f"The {len(shown)} hardest of {len(order)} documents are drawn.")
@@ -126,8 +128,8 @@ def heatmap(data: Row) -> Drawing:
         notes.append(f"The {len(columns)} best of {len(data['systems'])} systems are drawn; the means are of all.")
     named = [f"{short(data['documents'][i])} ({number(means[i])})" for i in order]
     said = (
-        f"{data['metric']} of {len(order)} documents by {len(data['systems'])} systems. Hardest by their mean: "
-        f"{', '.join(named[:5])}. Easiest: {named[-1]}."
+        f"{data['metric']} of {counted(len(order), 'document')} by {counted(len(data['systems']), 'system')}. "
+        f"Hardest by their mean: {', '.join(named[:5])}. Easiest: {named[-1]}."
     )
     return Drawing(alt.layer(*layers).properties(width=width, height=height), said, notes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from histeval.overview.page import counted
 from histeval.overview.plots.common import (
     KNOWN,
     Drawing,
@@ -87,7 +88,7 @@ def grouped(data: Row, what: str) -> Drawing:
     if len(systems) > len(titles):
         rest = len(systems) - len(titles)
         notes.append(f"The first {len(titles)} systems are named; the other {rest} are strokes.")
-    said = f"{metric} by {what} for {len(systems)} systems."
+    said = f"{metric} by {what} for {counted(len(systems), 'system')}."
     for group in groups[:12]:
         there = [row for row in rows if row["group"] == group and row["system"] in titles]
         if there:
@@ -121,7 +122,7 @@ def noise_curve(data: Row) -> Drawing:
         base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=looks["shape"]),
     ]
     notes = [f"The first {len(titles)} of {len(systems)} systems are drawn."] if len(systems) > len(titles) else []
-    said = f"{metric} against {noise[:1].lower()}{noise[1:]} for {len(titles)} systems."
+    said = f"{metric} against {noise[:1].lower()}{noise[1:]} for {counted(len(titles), 'system')}."
     for name, title in titles.items():
         line = sorted((row for row in rows if row["system"] == name), key=lambda row: float(row["noise"]))
         if line:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
+from histeval.overview.page import counted
 from histeval.overview.plots.common import (
     KNOWN,
     Drawing,
@@ -88,7 +89,8 @@ def trade(data: Row, what: str, title: str, unit: str) -> Drawing:
         notes.append(f"{len(named) - len(labels)} names on the frontier found no room; the CSV has all.")
     cheap = "cheaper" if what == "cost" else "faster"
     buys = "; ".join(f"{short(one['name'])} ({one[what]:.3g}, {number(one['value'])})" for one in best[:12])
-    said = f"{metric} against {unit} for {len(points)} systems. No other is both better and {cheap} than these: {buys}."
+    said = f"{metric} against {unit} for {counted(len(points), 'system')}. "
+    said += f"No other is both better and {cheap} than these: {buys}."
     return Drawing(alt.layer(*layers).properties(width=width, height=height), said, notes)
 
 
