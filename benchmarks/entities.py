@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from histeval.entities import Encoded, Vocabulary, encode, score_partial, score_tags
+from histeval.entities import Encoded, Vocabulary, encode, encode_parquet, score_partial, score_tags
 
 TYPES = ("PER", "LOC", "ORG", "MISC")
 Sentences = list[list[str]]
@@ -126,8 +126,6 @@ def from_parquet(
         import polars as pl
     except ImportError:
         return []
-    from histeval.entities.columns import encode_column
-
     labels = sorted({label for side in (gold, predicted) for row in side for label in row})
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -137,8 +135,7 @@ def from_parquet(
             pl.DataFrame({"gold": gold, "predicted": predicted}, schema=schema).write_parquet(file)
 
             def ours(file: Path = file) -> float | None:
-                table = pl.read_parquet(file)
-                return score_tags(encode_column(table["gold"]), encode_column(table["predicted"])).f1
+                return score_tags(*encode_parquet(file, "gold", "predicted")).f1
 
             def peer_run(file: Path = file) -> Any:
                 from seqeval.metrics import f1_score

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from histeval.entities import Placed
-from histeval.entities.chunks import Counts
+from histeval.entities.chunk_scores import Counts
 from histeval.entities.errors import KINDS, EntityError, classify, count_errors
 from histeval.entities.matching import count_items, level_items
 from support import examples

@@ -1,17 +1,8 @@
 """Entities: spans, tags, tokens, inline markup, chunk counting, projection."""
 
-from histeval.entities.chunks import (
-    Chunk,
-    Chunks,
-    Counts,
-    Encoded,
-    EntityScore,
-    Vocabulary,
-    count_table,
-    encode,
-    match_chunks,
-    score_tags,
-)
+from histeval.entities.chunk_scores import Counts, EntityScore, count_table, match_chunks, score_tags
+from histeval.entities.chunks import Chunk, Chunks, Encoded, Vocabulary, encode
+from histeval.entities.columns import encode_column, encode_parquet
 from histeval.entities.errors import EntityError, classify, count_errors
 from histeval.entities.grammar import Grammar
 from histeval.entities.markup import MarkupFault, parse_markup, read_markup, write_markup
@@ -63,6 +54,8 @@ __all__ = [
     "count_errors",
     "count_table",
     "encode",
+    "encode_column",
+    "encode_parquet",
     "entry_from_tags",
     "flat_classes",
     "flat_tags",

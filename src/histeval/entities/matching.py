@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from histeval.entities.chunks import Counts, EntityScore
+from histeval.entities.chunk_scores import Counts, EntityScore
 from histeval.entities.grammar import NO_CLASS, Grammar
 from histeval.entities.nesting import nest
 from histeval.entities.spans import Entry, Span

@@ -12,8 +12,9 @@ are kept and count in every sum). The same holds for the sum over no texts.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from histeval.errors import UsageError
 from histeval.text.clusters import Folding
@@ -39,7 +40,7 @@ class ErrorRate:
 
 
 PROBE_FROM = 1000
-"""From this length on the result is guessed from the two ends of a pair, each of a sixteenth of its length."""
+"""From this length on the result is guessed from the two ends of a pair, each of a twentieth of its length."""
 
 HINT_FROM = 256
 """Below this length a hint gains nothing."""
@@ -57,6 +58,14 @@ FEW = 8
 """Fewer pairs than this are not worth a group."""
 
 
+@cache
+def _levenshtein() -> Callable[..., int]:
+    """rapidfuzz's distance, loaded when it is first needed; the import statement each time would cost a text dear."""
+    from rapidfuzz.distance.Levenshtein import distance
+
+    return distance
+
+
 def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int | None = None) -> int:
     """Levenshtein distance of two strings, or of two lists of non-negative integers, with unit costs.
 
@@ -67,24 +76,24 @@ def edits(reference: Sequence[object], hypothesis: Sequence[object], hint: int |
     >>> edits("Vnd ein pferit", "und ein pferd")
     3
     """
-    from rapidfuzz.distance.Levenshtein import distance
-
+    distance = _levenshtein()
     longest = max(len(reference), len(hypothesis))
     if hint is None and longest >= PROBE_FROM:
-        end = longest // 16
+        end = longest // 20
         sample = distance(reference[:end], hypothesis[:end]) + distance(reference[-end:], hypothesis[-end:])
-        hint = int(1.1 * 8 * sample) + 32
+        hint = 10 * sample + 40
     if hint is None or longest < HINT_FROM:
-        return int(distance(reference, hypothesis))
+        return distance(reference, hypothesis)
     if longest < ALONE_FROM:  # rapidfuzz doubles a band that was too narrow, which costs little here
-        return int(distance(reference, hypothesis, score_hint=hint))
-    band = max(hint, abs(len(reference) - len(hypothesis)), 31)
+        return distance(reference, hypothesis, score_hint=hint)
+    # Here a band that was too narrow costs a whole second pass.
+    band = max(hint + hint // 10, abs(len(reference) - len(hypothesis)), 31)
     while 2 * band < longest:
-        found = int(distance(reference, hypothesis, score_cutoff=band))
+        found = distance(reference, hypothesis, score_cutoff=band)
         if found <= band:
             return found
         band = int(band * 1.5)
-    return int(distance(reference, hypothesis))
+    return distance(reference, hypothesis)
 
 
 def edits_many(
@@ -109,7 +118,6 @@ def edits_many(
         return found
 
     import numpy as np
-    from rapidfuzz.distance.Levenshtein import distance
     from rapidfuzz.process import cpdist
 
     order = sorted(range(len(sizes)), key=sizes.__getitem__)
@@ -129,7 +137,7 @@ def edits_many(
             results = cpdist(
                 [references[i] for i in group],
                 [hypotheses[i] for i in group],
-                scorer=distance,
+                scorer=_levenshtein(),
                 score_hint=hint,
                 workers=workers,
                 dtype=np.int64,
