@@ -23,6 +23,8 @@ TRIES = 3
 """So often a part is given to a worker before it is given up."""
 QUEUED = 2
 """Parts a worker has at a time: one in hand, one waiting."""
+TOGETHER = 4
+"""Parts that make one task of Ray at most; a worker that is lost costs no more."""
 PAIRS = 500
 """Answers of an ordinary dataset that make one part."""
 
@@ -196,17 +198,32 @@ def _ray() -> Any:
 def _on_ray(ray: Any, function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[tuple[int, Any]]:
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    rows = [{"number": number, "part": pickle.dumps(part)} for number, part in enumerate(parts)]
+    size = _together(len(parts), ray.cluster_resources().get("CPU", 1))
+    rows = [
+        {"first": first, "parts": pickle.dumps(parts[first : first + size])} for first in range(0, len(parts), size)
+    ]
     try:
         dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
         for row in dataset.map(partial(_score_row, function)).iter_rows():
-            yield int(row["number"]), _open(pickle.loads(row["result"]))
+            for number, result in enumerate(pickle.loads(row["results"]), int(row["first"])):
+                yield number, _open(result)
     except ray.exceptions.RayError as fault:
         raise SystemFault(f"Ray gave up: {' '.join(str(fault).split())[:300]}") from fault
 
 
 def _score_row(function: Callable[[Any], Any], row: dict[str, Any]) -> dict[str, Any]:
-    return {"number": row["number"], "result": pickle.dumps(_guarded(function, pickle.loads(row["part"])))}
+    results = [_guarded(function, part) for part in pickle.loads(row["parts"])]
+    return {"first": row["first"], "results": pickle.dumps(results)}
+
+
+def _together(parts: int, cores: float) -> int:
+    """How many parts make one task of Ray Data, which costs a tenth of a second of a core whatever it holds; a core has
+    sixteen tasks at least, so that none waits long for the last one.
+
+    >>> _together(20, 2), _together(100, 2), _together(1000, 2), _together(1000, 64)
+    (1, 3, 4, 1)
+    """
+    return max(1, min(TOGETHER, int(parts / (16 * max(1.0, cores)))))
 
 
 def _start(ray: Any, workers: int | None, address: str | None) -> None:
