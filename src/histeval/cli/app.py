@@ -33,6 +33,9 @@ COMMANDS = {
     "demo": ("demonstration:demo", "The whole way on the bundled datasets, offline."),
 }
 
+TASK_FIRST = ("score", "compare", "run", "import", "export", "train", "evaluate", "init")
+"""The commands whose first word is the task."""
+
 
 def build() -> App:
     """The command line as a cyclopts app."""
@@ -58,7 +61,7 @@ def run(words: Sequence[str]) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except CycloptsError as fault:
-        return _refuse(" ".join(str(fault).split()))
+        return _refuse(" ".join(str(fault).split()) + _task_left_out(words))
     except HistevalError as fault:
         return _refuse(str(fault))
     except BrokenPipeError:
@@ -78,6 +81,18 @@ def run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("histeval: stopped; the same command goes on where it was", file=sys.stderr)
         return 130
+
+
+def _task_left_out(words: Sequence[str]) -> str:
+    """What to add where a command that begins with its task was given a dataset in the task's place."""
+    from histeval.tasks import get_task, task_names
+
+    if len(words) < 2 or words[0] not in TASK_FIRST or words[1].startswith("-"):
+        return ""
+    known = [*task_names(), *(get_task(name).alias for name in task_names())]
+    if words[1] in known or not os.path.exists(words[1]):
+        return ""
+    return f" The task comes first: histeval {words[0]} {'|'.join(task_names())} {words[1]} ..."
 
 
 def _refuse(sentence: str) -> int:

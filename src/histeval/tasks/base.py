@@ -61,7 +61,11 @@ class Rule:
                 return word.lower() == "true"
             raise UsageError(f"rule {self.name} takes true or false, not {text!r}")
         if self.kind == "names":
-            return tuple(name.strip() for name in word.replace("+", ",").split(",") if name.strip())
+            names = tuple(name.strip() for name in word.replace("+", ",").split(",") if name.strip())
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise UsageError(f"rule {self.name} names {twice!r} twice")
+            return names
         if word.lower() == "none" and "none" in self.choices:
             return None if self.kind == "number" else "none"
         if self.kind == "number":
