@@ -164,3 +164,20 @@ def test_a_torn_last_line_of_a_run_is_said(torn: str, dataset: Dataset, tmp_path
     (run,) = open_answers(folder, dataset)
     assert list(run.answers) == [("letter01", 0)]
     assert any("torn off and is left out" in note for note in run.notes) == bool(torn)
+
+
+def test_an_error_beside_an_answer_counts_and_is_said(dataset: Dataset, tmp_path: Path) -> None:
+    both = [
+        {"document": "letter01", "error": "cut_off", "text": "{"},
+        {"document": "letter02", "error": "refused", "record": {}},
+        {"document": "letter03", "error": "refused", "text": ""},
+        {"document": "letter04", "text": "{}"},
+    ]
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in both), encoding="utf-8")
+    (run,) = open_answers(file, dataset)
+    assert [answer.error for answer in run.answers.values()] == ["cut_off", "refused", "refused", None]
+    assert "answers with an error beside a text or record: 2; the error counts" in run.notes
+    file.write_text("".join(json.dumps(line) + "\n" for line in both[2:]), encoding="utf-8")
+    (run,) = open_answers(file, dataset)
+    assert not [note for note in run.notes if "beside" in note]

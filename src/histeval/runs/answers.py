@@ -71,7 +71,13 @@ def read_json_lines(place: Path) -> list[AnswerSet]:
         return runs
     if not answers:
         raise AnswersError("is empty", file=place, remedy=REMEDY)
-    return [AnswerSet(str(place), answers)]
+    return [AnswerSet(str(place), answers, notes=_contradictions(answers.values()))]
+
+
+def _contradictions(answers: Iterable[Answer]) -> tuple[str, ...]:
+    """What to say of answers that carry an error and an answer as well."""
+    both = sum(answer.error is not None and (bool(answer.text) or answer.record is not None) for answer in answers)
+    return (f"answers with an error beside a text or record: {both}; the error counts",) if both else ()
 
 
 def _unique(runs: Iterable[AnswerSet], place: Path) -> None:
