@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from histeval.cli.app import run
 from histeval.datasets import check, load_dataset
 from histeval.datasets.initialise import initialise, is_unfilled, look
 from histeval.datasets.settings import read_settings
@@ -143,6 +145,21 @@ def test_letters_that_are_imported_count_before_the_table_to_fill_in(tmp_path: P
         "box_2": True,
     }
     assert [fault.file for fault in check("letters", folder) if "letters.csv" in fault.what] == []
+
+
+@pytest.mark.parametrize("inner", [".", "texts"])
+def test_texts_of_pages_become_the_truth(inner: str, tmp_path: Path) -> None:
+    """Whoever has only transcriptions is led to import them; what comes out has no fault."""
+    folder = tmp_path / "my pages"
+    (folder / inner).mkdir(parents=True)
+    for number in (1, 2):
+        (folder / inner / f"page{number}.txt").write_text("Vnd ein pferit\n", encoding="utf-8")
+    report = initialise("manuscripts", folder)
+    assert not [note for note in report.notes if "image" in note]
+    source, checked = (shlex.split(line) for line in report.next[:2])
+    assert run(source[1:]) == 0
+    assert run(checked[1:]) == 0
+    assert len(load_dataset("manuscripts", folder).documents) == 2
 
 
 def test_an_export_beside_the_images_is_pointed_out(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,8 @@ def initialise(task: str, folder: Path | str) -> Initialised:
         raise DatasetError(what, file=shown(path), remedy="Make it and put images or texts into it")
     _refuse_other(task, path)
     found = look(path)
+    if task == "manuscripts" and found.texts and not found.images:
+        found = replace(found, images_in="images")  # texts alone are a dataset, too; images may come later
     notes: list[str] = []
     files = _truth_files(task, path, found, notes)
     files[FILE] = _settings(task, path, found)
@@ -177,7 +179,7 @@ def _truth_files(task: str, folder: Path, found: Found, notes: list[str]) -> dic
         notes.append(f"truth is there ({found.truth[0].name}); nothing is added to it")
         return {}
     documents = sorted(found.images, key=natural_key)
-    if not documents and task != "directories":
+    if not documents and task != "directories" and not (task == "manuscripts" and found.texts):
         how = "NAME_p1.jpg, NAME_p2.jpg ..., or a folder for each document"
         notes.append(f"no image is there yet: put {how} into {shown(folder)} and init again")
     if task == "manuscripts":
@@ -346,6 +348,9 @@ def _next(task: str, folder: Path, found: Found) -> tuple[str, ...]:
         source = command("import", task, folder / found.others[0], "--out", folder)
         return (source, check, command("run", task, folder, "--system", "SYSTEM"))
     run = command("run", task, folder, "--system", "SYSTEM", "--out", "answers")
+    if task == "manuscripts" and found.texts and not found.truth:
+        # Texts of pages are what somebody transcribed: they become the truth.
+        return (command("import", task, found.texts[0].parent, "--out", folder), check, run)
     return (check, run, command("score", task, folder, "answers"))
 
 
