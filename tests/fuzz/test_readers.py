@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz.readers import attempt, mutated, readers
@@ -22,7 +22,7 @@ SECONDS = 10.0
 
 
 @pytest.mark.parametrize("name", readers())
-@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_read_or_refused(name: str, seed: int) -> None:
     attempt(name, mutated(readers()[name][0], seed))
