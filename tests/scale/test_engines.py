@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import select
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +50,33 @@ def test_a_lost_worker_costs_only_its_parts(tmp_path: Path) -> None:
     assert sorted(found) == [(n, n * n) for n in range(9)]
     assert (tmp_path / "m").exists()
     assert told == list(range(1, 10))
+
+
+def waits(part: int) -> int:
+    print(os.getpid(), flush=True)
+    time.sleep(0 if part else 3600)
+    return part
+
+
+def test_no_worker_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
+    """Neither one that works nor one that waits for its next part, which nobody will give it."""
+    program = (
+        "from histeval.runs.engine import Engine\nfrom scale.test_engines import waits\n"
+        "if __name__ == '__main__': list(Engine('local', 2).map(waits, range(2)))\n"
+    )
+    (tmp_path / "main.py").write_text(program)
+    paths = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    command = subprocess.Popen(
+        [sys.executable, str(tmp_path / "main.py")], stdout=subprocess.PIPE, text=True, env=paths
+    )
+    assert command.stdout is not None
+    workers = {int(command.stdout.readline()) for _ in range(2)}
+    command.kill()
+    command.wait()
+    # the end of the pipe says that every process which held it is gone
+    ready, _, _ = select.select([command.stdout], [], [], 60)
+    assert ready, workers
+    assert command.stdout.read() == ""
 
 
 def test_a_part_that_kills_every_worker_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ given to another one, three times at most.
 
 from __future__ import annotations
 
+import os
 import pickle
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -134,7 +136,19 @@ _function: Callable[[Any], Any] | None = None  # what a worker process applies, 
 
 def _take(pickled: bytes) -> None:
     global _function
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     _function = pickle.loads(pickled)
+
+
+def _leave_with_parent() -> None:
+    """Ends this worker when the command is gone. A worker that waits for its next part holds both ends of the queue, so
+    that it would wait for ever after a command that was killed."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _apply(part: Any) -> Any:
@@ -146,7 +160,6 @@ def _in_processes(
     function: Callable[[Any], Any], parts: Sequence[Any], workers: int | None
 ) -> Iterator[tuple[int, Any]]:
     import multiprocessing
-    import os
 
     workers = min(workers or os.cpu_count() or 1, len(parts))
     # New interpreters, not forks: libraries with threads of their own (polars) do not survive a fork.
