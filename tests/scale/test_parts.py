@@ -194,3 +194,80 @@ def test_pieces_know_nothing_but_sizes(tmp_path: Path) -> None:
     path.write_bytes(b"x" * 25)
     assert pieces(path, size=10) == [Piece(n, path, 10 * n, min(25, 10 * n + 10)) for n in range(3)]
     assert Document  # the rows are read later, by whoever scores the piece
+
+
+def lay(folder: Path, found: list[dict[str, Any]], kind: str) -> Path:
+    """Rows as three parts of a kind; nested Parquet keeps truth and record as columns of their own."""
+    import polars
+
+    folder.mkdir()
+    for number in range(3):
+        some = found[number::3]
+        if kind == "nested":
+            polars.DataFrame(some, infer_schema_length=None).write_parquet(folder / f"{number}.parquet")
+        elif kind == "bytes":
+            held = [{key: json.dumps(v) if isinstance(v, dict) else v for key, v in row.items()} for row in some]
+            table = polars.DataFrame(held, infer_schema_length=None)
+            table.with_columns(polars.col(polars.String).cast(polars.Binary)).write_parquet(
+                folder / f"{number}.parquet"
+            )
+        else:
+            write(folder / f"{number}.{kind}", some)
+    return folder
+
+
+@pytest.mark.parametrize("protocol", ["documented", "published", "corrected"])
+@pytest.mark.parametrize("task", TASKS)
+def test_whatever_a_part_is_kept_as_the_numbers_are_the_same(task: str, protocol: str, tmp_path: Path) -> None:
+    """In nested Parquet each row names the fields and folios of all, which count for none that lacks them."""
+    pytest.importorskip("polars")
+    found = rows(sample(task), "hasty", 3)
+    for row in found[::4]:  # a folio, a field, an addition more than others have
+        if task == "manuscripts":
+            next(iter(row["truth"].values()))[0]["addition9"] = "nota"
+        elif task == "letters":
+            row["truth"]["letter_title"] = ["Mahnung"]
+    expected = parts_of(task, lay(tmp_path / "jsonl", found, "jsonl"), 10_000, protocol=protocol)[0].as_json()
+    for kind in ("parquet", "nested", "bytes"):
+        got = parts_of(task, lay(tmp_path / kind, found, kind), 10_000, protocol=protocol)[0].as_json()
+        assert got == expected, kind
+
+
+def test_a_corpus_is_known_by_any_of_its_first_rows(tmp_path: Path) -> None:
+    """An empty part, blank lines, a torn row or rows without truth at its beginning change nothing."""
+    row = {"document": "a", "truth": {}, "text": ""}
+    write(tmp_path / "b.jsonl", [{"document": "b", "text": ""}, row])
+    for content in (b"", b"\n\r\n", b"\xef\xbb\xbf", b'{"document": "torn"\n' + json.dumps(row).encode()):
+        (tmp_path / "a.jsonl").write_bytes(content)
+        assert is_corpus(tmp_path), content
+    (tmp_path / "b.jsonl").unlink()
+    (tmp_path / "a.jsonl").write_text('{"document": "a", "text": "\\"truth\\""}\n')
+    assert not is_corpus(tmp_path)
+    assert not is_corpus(tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("other", ["b.jsonl.gz", "b.PARQUET.zst", "year=1890/b.parquet", "b.parquet/0.parquet", "link"])
+def test_no_part_is_left_out_in_silence(tmp_path: Path, other: str) -> None:
+    write(tmp_path / "a.jsonl", [{"document": "a", "truth": {}, "text": ""}])
+    assert len(pieces(tmp_path)) == 1
+    if other == "link":
+        (tmp_path / "b.jsonl").symlink_to(tmp_path / "nowhere")
+    else:
+        (tmp_path / other).parent.mkdir(exist_ok=True)
+        (tmp_path / other).write_bytes(b"x")
+    assert is_corpus(tmp_path)
+    with pytest.raises(AnswersError, match=r"compressed|inside another|no file"):
+        pieces(tmp_path)
+    for name in ("_SUCCESS", ".a.jsonl.crc", "notes.txt", "licence.txt.gz"):
+        (tmp_path / name).write_bytes(b"x")
+
+
+def test_a_unit_may_be_a_number_and_nothing_else(tmp_path: Path) -> None:
+    corpus = open_corpus("letters", bundled("letters"))
+    write(tmp_path / "a.jsonl", [{"document": f"{n}", "truth": {}, "text": "", "unit": n // 2} for n in range(4)])
+    read = [document.unit for piece in pieces(tmp_path) for document, _ in corpus.documents(piece)]
+    assert read == ["0", "0", "1", "1"]
+    for wrong in (True, 1.5, ["a"], {}):
+        write(tmp_path / "a.jsonl", [{"document": "a", "truth": {}, "text": "", "unit": wrong}])
+        with pytest.raises(AnswersError, match=r"line 1: has a unit that is neither"):
+            list(corpus.documents(pieces(tmp_path)[0]))

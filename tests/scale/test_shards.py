@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from histeval.cli.app import run
 from histeval.datasets import load_dataset
 from histeval.datasets.bundled import bundled
 from histeval.errors import HistevalError, UsageError
@@ -18,7 +19,7 @@ from histeval.runs.score import score_paths
 from histeval.runs.selection import Selection
 from histeval.runs.sharding import merge, parse_shard, shard_lines, write_lines
 from histeval.tasks import get_task
-from scale.corpora import TASKS
+from scale.corpora import TASKS, rows, write
 from support import DATA, needs_data
 
 
@@ -120,3 +121,29 @@ def words(call: Callable[[], Any]) -> list[str]:
 def test_wrong_shards(text: str) -> None:
     with pytest.raises(UsageError, match="--shard takes i/n"):
         parse_shard(text)
+
+
+def test_shards_that_saw_other_parts_are_not_merged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A part that came, went, grew or has another name between two shards would leave documents out in silence."""
+    found = rows(load_dataset("letters", bundled("letters")), "hasty", 2)
+    parts = tmp_path / "parts"
+    for number in range(4):
+        write(parts / f"{number}.jsonl", found[number::4])
+
+    def shard(number: int) -> Path:
+        out = tmp_path / f"shard{number}.jsonl"
+        words = ["score", "letters", str(bundled("letters")), str(parts), "--workers", "1"]
+        assert run([*words, "--shard", f"{number}/2", "--out", str(out)]) == 0
+        return out
+
+    first = shard(1)
+    assert [score.documents for score in merge([first, shard(2)])] == [len(found)]
+    kept = (parts / "3.jsonl").read_bytes()
+    for change in (b"", kept + b"\n"):
+        (parts / "3.jsonl").write_bytes(change)
+        with pytest.raises(HistevalError, match="saw other parts"):
+            list(merge([first, shard(2)]))
+    (parts / "3.jsonl").rename(parts / "4.jsonl")
+    (parts / "4.jsonl").write_bytes(kept)
+    with pytest.raises(HistevalError, match="saw other parts"):
+        list(merge([first, shard(2)]))

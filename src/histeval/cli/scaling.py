@@ -124,7 +124,7 @@ def _corpus(asked: Asked, path: Path, engine: Engine, shard: tuple[int, int] | N
     for _, summary in engine.map(PieceScorer(corpus, scorer, selection), chosen):
         total.add(summary)
     if shard:
-        return corpus_line(task, corpus, scorer, selection, str(path), total, shard)
+        return corpus_line(task, corpus, scorer, selection, str(path), total, shard, parts)
     return conclude_corpus(str(path), corpus, scorer, selection, total, {})
 
 

@@ -143,20 +143,27 @@ def summary_json(summary: Summary) -> dict[str, Any]:
 
 
 def read_summary(value: Mapping[str, Any], columns: int) -> Summary:
-    """What `summary_json` wrote; raises ValueError where units and counts do not fit together."""
+    """What `summary_json` wrote; raises ValueError where units, counts, ids and numbers do not fit together."""
     names = value["units"]
     seen = value["evidence"]
     counts = _unpacked(value["counts"], "<i8").reshape(-1, columns)
     index = None if names is None else {str(name): row for row, name in enumerate(names)}
     if index is not None and len(index) != len(counts):
         raise ValueError("units and counts differ")
+    ids = _unpacked(value["ids"], "<u8")
+    numbers = [int(value[key]) for key in ("documents", "without_truth", "outside", "paid")]
+    # each row has an id, and is one of these or an answer that the rules leave out
+    if min(numbers) < 0 or sum(numbers[:3]) > len(ids) or numbers[3] > len(ids):
+        raise ValueError("more documents than rows")
+    if sum(map(int, value["failures"].values())) > numbers[0] or (counts.size and not numbers[0]):
+        raise ValueError("failures and counts are those of no documents")
     return Summary(
         Units(index, counts, [np.unique(_unpacked(value["seen"], "<u8"))]),
         int(value["documents"]),
         Counter({str(key): int(number) for key, number in value["failures"].items()}),
         int(value["without_truth"]),
         int(value["outside"]),
-        [_unpacked(value["ids"], "<u8")],
+        [ids],
         [(list(map(str, names)), _unpacked(packed, "<i8").reshape(-1, columns)) for names, packed in value["rows"]],
         {
             key: Said((part, place), str(sentence), {str(name): int(n) for name, n in numbers.items()}, times)

@@ -9,6 +9,7 @@ some megabytes at row ends; each piece is scored by itself, wherever, and its su
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,9 @@ PIECE = 8 * MEBIBYTE
 ROWS = 4000
 """Rows of a Parquet file that make one piece."""
 SUFFIXES = (".jsonl", ".ndjson", ".parquet")
+SEEN = 20
+"""Parts of a folder that are looked into for a row with a truth."""
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".zip")
 REMEDY = 'A row of a corpus in parts is {"document": ID, "truth": ..., "text" or "record" or "error": ...}'
 
 
@@ -42,31 +46,67 @@ class Piece:
 
 
 def is_corpus(path: Path | str) -> bool:
-    """Whether `path` is a corpus in parts: a Parquet file, JSON Lines whose first row has a truth, or a folder of
-    such that is no run folder."""
+    """Whether `path` is a corpus in parts: a Parquet file, JSON Lines of which one of the first rows has a truth (rows
+    without are left out of the scoring, and a part may be empty), or a folder of such that is no run folder."""
     place = Path(path)
-    if place.is_dir():
-        if (place / "run.json").exists() or (place / "answers.jsonl").exists():
-            return False
-        return any(is_corpus(file) for file in _part_files(place)[:1])
-    if place.suffix.lower() == ".parquet":
-        return place.is_file()
-    if place.suffix.lower() not in SUFFIXES or not place.is_file():
+    if not place.is_dir():
+        return _has_truth(place)
+    if (place / "run.json").exists() or (place / "answers.jsonl").exists():
         return False
     try:
-        with place.open("rb") as stream:
-            head = stream.readline(LINE_LIMIT)
-        value, _ = parse_json(decode(head.strip(), place, line=1), place, line=1)
-    except (OSError, DatasetError):
+        found = _part_files(place)[:SEEN]
+        return any(map(_has_truth, found)) or any(map(_is_compressed, _visible(place)))
+    except OSError:  # said where the answers are opened
+        return False
+
+
+def _has_truth(file: Path) -> bool:
+    if file.suffix.lower() == ".parquet":
+        return file.is_file()
+    if file.suffix.lower() not in SUFFIXES or not file.is_file():
+        return False
+    try:
+        with file.open("rb") as stream:
+            while stream.tell() < PIECE and (row := stream.readline(LINE_LIMIT)):
+                if b'"truth"' in row and _is_row(row, file):
+                    return True
+    except OSError:  # said where the answers are opened
+        pass
+    return False
+
+
+def _is_row(row: bytes, file: Path) -> bool:
+    try:
+        value, _ = parse_json(decode(row.strip(), file, line=1), file, line=1)
+    except DatasetError:  # said with its line when the row is read
         return False
     return isinstance(value, dict) and "truth" in value and "document" in value
 
 
+def _visible(folder: Path) -> list[Path]:
+    return sorted(item for item in folder.iterdir() if not item.name.startswith((".", "_")))
+
+
+def _is_compressed(item: Path) -> bool:
+    return item.suffix.lower() in COMPRESSED and Path(item.stem).suffix.lower() in SUFFIXES
+
+
 def _part_files(folder: Path) -> list[Path]:
-    found = (
-        item for item in folder.iterdir() if item.suffix.lower() in SUFFIXES and not item.name.startswith((".", "_"))
-    )
-    return sorted(item for item in found if item.is_file())
+    return [item for item in _visible(folder) if item.suffix.lower() in SUFFIXES and item.is_file()]
+
+
+def _all_parts(folder: Path) -> list[Path]:
+    """The parts of a folder; raises AnswersError where it holds others that are not read, so that none is left out in
+    silence: compressed ones, folders of parts, links to nothing."""
+    for item in _visible(folder):
+        if _is_compressed(item):
+            raise AnswersError("is compressed, and parts are read as they are", file=item, remedy="Unpack it")
+        if item.is_dir() and any(part.suffix.lower() in SUFFIXES or _is_compressed(part) for part in _visible(item)):
+            what, remedy = "is a folder of parts inside another, which is not read", "Lay all parts into one folder"
+            raise AnswersError(what, file=item, remedy=remedy)
+        if item.suffix.lower() in SUFFIXES and not item.is_file():
+            raise AnswersError("is named like a part and is no file", file=item, remedy="Move it elsewhere")
+    return _part_files(folder)
 
 
 def pieces(path: Path | str, size: int = PIECE, rows: int = ROWS) -> list[Piece]:
@@ -74,7 +114,7 @@ def pieces(path: Path | str, size: int = PIECE, rows: int = ROWS) -> list[Piece]
     place = Path(path)
     found: list[Piece] = []
     try:
-        files = _part_files(place) if place.is_dir() else [place]
+        files = _all_parts(place) if place.is_dir() else [place]
         for file in files:
             parquet = file.suffix.lower() == ".parquet"
             length, step = (_parquet_rows(file), rows) if parquet else (os.stat(file).st_size, size)
@@ -154,11 +194,23 @@ def _parquet(piece: Piece) -> Iterator[tuple[int | None, dict[str, Any]]]:
     except (polars.exceptions.PolarsError, OSError) as fault:
         raise AnswersError(f"is not Parquet: {' '.join(str(fault).split())[:200]}", file=piece.file) from None
     for number, row in enumerate(frame.iter_rows(named=True), piece.start + 1):
-        value = {key: item for key, item in row.items() if item is not None}
+        value = {key: _plain(item, piece.file, number) for key, item in row.items() if item is not None}
         for key in ("truth", "record", "attributes", "usage"):
             if isinstance(value.get(key), str):
                 value[key], _ = parse_json(value[key], piece.file, error=AnswersError, line=number)
         yield number, value
+
+
+def _plain(item: Any, file: Path, number: int) -> Any:
+    """A value of Parquet as JSON has it. All rows of a column share the names of all: what a row does not have stands
+    there as null, so that a null in an object is left out. Text may be stored as bytes."""
+    if isinstance(item, dict):
+        return {key: _plain(part, file, number) for key, part in item.items() if part is not None}
+    if isinstance(item, list):
+        return [_plain(part, file, number) for part in item]
+    if isinstance(item, bytes):
+        return decode(item, file, error=AnswersError, line=number)
+    return item
 
 
 @dataclass(frozen=True)
@@ -197,7 +249,11 @@ class Corpus:
             attributes |= {str(key): str(item) for key, item in given.items() if isinstance(item, (str, int, float))}
         name = self.dataset.description.unit
         unit = value.get("unit")
-        if not isinstance(unit, str) or not unit:
+        if isinstance(unit, int) and not isinstance(unit, bool):
+            unit = str(unit)
+        if unit is not None and not isinstance(unit, str):
+            raise AnswersError("has a unit that is neither text nor whole number", file=file, line=number)
+        if not unit:
             unit = answer.document if name == "document" else attributes.get(name) or answer.document
         return Document(answer.document, truth, unit, attributes), answer
 
@@ -285,6 +341,12 @@ def _directories(folder: Any) -> tuple[Description, Mapping[str, Any], Any]:
 
     description = description_for(folder)
     return description, {}, _Entries(description)
+
+
+def digest_of(found: Sequence[Piece]) -> str:
+    """A fingerprint of the cut of a corpus: names and sizes of its parts, whatever folder they lie in."""
+    names = "\n".join(f"{piece.file.name}\t{piece.start}\t{piece.stop}" for piece in found)
+    return hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def choose_shard(found: Sequence[Any], shard: tuple[int, int]) -> list[Any]:

@@ -29,7 +29,7 @@ from histeval.runs.packing import (
     spent_json,
     summary_json,
 )
-from histeval.runs.parts import Corpus
+from histeval.runs.parts import Corpus, Piece, digest_of
 from histeval.runs.score import MISSING, Outcome, Outcomes, Score, Scorers, conclude, score_pairs
 from histeval.runs.selection import Selection, choose, is_listed, known_attribute
 from histeval.runs.summary import Summary, conclude_corpus, empty
@@ -103,11 +103,20 @@ def shard_lines(
 
 
 def corpus_line(
-    task: Task, corpus: Corpus, scorer: Scorer, selection: Selection, run: str, summary: Summary, shard: tuple[int, int]
+    task: Task,
+    corpus: Corpus,
+    scorer: Scorer,
+    selection: Selection,
+    run: str,
+    summary: Summary,
+    shard: tuple[int, int],
+    found: Sequence[Piece],
 ) -> dict[str, Any]:
-    """The line of a shard's file for its share of a corpus in parts."""
+    """The line of a shard's file for its share of a corpus in parts, of which `found` are all pieces: shards that saw
+    other parts would leave some out, or score them twice."""
     header = _header(task, corpus.dataset, scorer, selection, run, {})
-    return {"shard": list(shard), "kind": "corpus", **header, "summary": summary_json(summary)}
+    summed = {"parts": digest_of(found), "summary": summary_json(summary)}
+    return {"shard": list(shard), "kind": "corpus", **header, **summed}
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
@@ -207,6 +216,9 @@ def _complete(run: str, found: list[_Section]) -> None:
         if number in seen:
             raise UsageError(f"shard {number}/{of} of {run} comes twice: {seen[number]} and {section.file}")
         seen[number] = section.file
+        if section.header.get("parts") != first.header.get("parts"):
+            what = f"saw other parts of the corpus than {first.file} (one came, went, grew or has another name)"
+            raise AnswersError(what, file=section.file, remedy="Make all shards again, over the same parts")
         for key in alike:
             if section.header.get(key) != first.header.get(key):
                 raise AnswersError(f"has another {key} than {first.file}, so they are not merged", file=section.file)
