@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -178,6 +178,24 @@ def test_losses_name_what_tokens_cannot_hold() -> None:
     assert losses(Entry("a b", (Span("A", 0, 3), Span("B", 0, 1, 0))), plain_tokens("a b"), depth=1).unheld == (
         (2, "B"),
     )
+
+
+NAMES = ("mail", "e_mail", "b_", "i_x", "S_s_s", "u-v", "I-x", "é_a")
+"""Types that look like the prefixes of joint labels."""
+
+
+@pytest.mark.parametrize("scheme", ["IO", "IOB2", "IOBES"])
+@pytest.mark.parametrize("types", product(NAMES, NAMES[1:]), ids="|".join)
+def test_types_that_look_like_prefixes_are_read_back(types: tuple[str, str], scheme: Scheme) -> None:
+    outer, inner = types
+    prefixes = {"IO": "I", "IOB2": "BI", "IOBES": "BIES"}[scheme]
+    levels = [
+        [*(f"{prefix}-{outer}" for prefix in prefixes), "I-" + outer, "O"],
+        [*(f"{prefix}-{inner}" for prefix in prefixes), "O", "I-" + inner],
+    ]
+    assert split_joint(joint_tags(levels, scheme), scheme=scheme) == levels
+    if scheme == "IO" and "mail" not in types:
+        assert split_joint(joint_tags(levels, scheme), types=types) == levels
 
 
 def test_joint_classes_hold_every_label_of_every_entry() -> None:

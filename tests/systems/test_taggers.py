@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +23,7 @@ from histeval.entities.grammar import Grammar
 from histeval.entities.spans import Entry, Span
 from histeval.entities.tags import level_tags
 from histeval.entities.tokens import Token
-from histeval.errors import MissingExtraError, ModelError, UsageError
+from histeval.errors import MissingExtraError, ModelError, SystemFault, UsageError
 from histeval.runs.library import score
 from histeval.systems.base import Request
 from histeval.systems.base import open_system as open_any
@@ -31,8 +32,10 @@ from histeval.systems.taggers.decode import Chain, viterbi
 from histeval.systems.taggers.evaluate import fold_groups, leave_groups_out
 from histeval.systems.taggers.examples import by_attribute, sample, tokens_of
 from histeval.systems.taggers.features import crf_features, network_features
-from histeval.systems.taggers.folder import FORMAT, checksum
+from histeval.systems.taggers.folder import FORMAT, checksum, pack_arrays, unpack_arrays
 from histeval.systems.taggers.labels import Labelling, without_prefixes
+from histeval.systems.taggers.worker import FAILED, SAID
+from histeval.systems.taggers.worker import _fault as fault_of_fit
 from histeval.tasks import get_task
 from histeval.tasks.description import EntityType
 from support import DATA, examples, needs_data
@@ -167,6 +170,36 @@ def test_a_damaged_model_is_refused_in_one_sentence(kind: str, copy: Path) -> No
     assert "\n" not in str(fault.value)
 
 
+@pytest.mark.parametrize("data", [b"[" * 100_000, b"[1, 2]", b"\xff\xfe{", b'{"a": 5}', b""], ids=repr)
+def test_a_lexicon_that_is_none_is_refused(data: bytes, copy: Path) -> None:
+    import hashlib
+
+    (copy / "0-lexicon.json").write_bytes(data)
+    facts = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    edit_settings(copy, lambda record: record["files"].update({"0-lexicon.json": facts}), sign=True)
+    with pytest.raises(ModelError, match="Train it again"):
+        load_tagger(copy)
+
+
+@pytest.mark.parametrize("kind", ["pickle", "truncated", "objects", "no zip inside", "text"])
+def test_arrays_that_are_none_are_refused(kind: str) -> None:
+    import io
+    import pickle
+
+    whole = pack_arrays({"a": np.zeros(300, dtype=np.float32)})
+    objects = io.BytesIO()
+    np.savez(objects, a=np.array([{}], dtype=object))
+    data = {
+        "pickle": pickle.dumps({"a": 1}),
+        "truncated": whole[: len(whole) // 2],
+        "objects": objects.getvalue(),
+        "no zip inside": b"PK\x03\x04" + bytes(200),
+        "text": b"no arrays",
+    }[kind]
+    with pytest.raises(ModelError, match="cannot be read"):
+        unpack_arrays(data)
+
+
 def test_a_crf_that_is_none_is_refused(copy: Path) -> None:
     import hashlib
 
@@ -269,6 +302,60 @@ def test_an_existing_folder_is_kept(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="exists already"):
         train([dataset(8)], tmp_path / "model", system="crf")
     assert (tmp_path / "model" / "letter.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["json.py", "random.py", "numpy.py", "pycrfsuite.py", "histeval.py"])
+def test_files_of_the_working_folder_are_not_imported(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_text("raise SystemExit('of the working folder')")
+    monkeypatch.chdir(tmp_path)
+    assert train([dataset(8)], tmp_path / "model", system="crf").seconds > 0
+
+
+FAILURES: dict[str, tuple[int, str | None, str, str]] = {
+    "said why": (1, '{"message": "no room"}', "", "the crf fit failed: no room"),
+    "killed": (-9, None, "", r"ended by the system \(signal 9\); is there enough memory"),
+    "never began": (1, None, "Traceback\nImportError: no numpy\n\n", r"failed \(status 1\): ImportError: no numpy"),
+    "disk full": (1, "", "", "is there room on the disk of"),
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_a_fit_that_ends_badly_is_one_sentence(kind: str, tmp_path: Path) -> None:
+    status, failed, said, words = FAILURES[kind]
+    if failed is not None:
+        (tmp_path / FAILED).write_text(failed)
+    (tmp_path / SAID).write_text(said)
+    fault = fault_of_fit(tmp_path, "crf", status)
+    assert isinstance(fault, SystemFault)
+    assert re.search(words, str(fault))
+    assert "\n" not in str(fault)
+
+
+TRAPS = ("e_mail", "s_place", "b_")
+
+
+@pytest.mark.parametrize("approach", ["flat", "independent", "joint", "hierarchical"])
+@pytest.mark.parametrize("scheme", ["IO", "IOB2", "IOBES"])
+def test_types_that_look_like_prefixes_are_learnt(approach: str, scheme: str, tmp_path: Path) -> None:
+    if approach == "flat" and scheme != "IO":
+        return
+    types = (
+        EntityType("e_mail", ("s_place",), True, "e_mail"),
+        EntityType("s_place", (), False, "s_place"),
+        EntityType("b_", (), True, "b_"),
+    )
+    spans = (Span("e_mail", 0, 11), Span("s_place", 8, 11, 0), Span("b_", 13, 15))
+    entries = [Entry(f"Blanc x {row:03}, vv.", spans) for row in range(40)]
+    trained = train(
+        [of_entries(entries, types)], tmp_path / "model", system="crf", approach=approach, scheme=scheme, tokens="plain"
+    )
+    assert trained.notes == ()
+    record = load_tagger(tmp_path / "model").tag([entries[0].text])[0]
+    kinds = {tag[2:] for key, tags in record.items() if key.startswith("level") for tag in tags if tag != "O"}
+    assert kinds <= set(TRAPS)
+    assert {"e_mail", "b_"} <= kinds
 
 
 def test_a_type_without_training_entries_is_named(tmp_path: Path) -> None:

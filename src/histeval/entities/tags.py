@@ -11,7 +11,7 @@ labels, flat projection and the published variant of IOB2: code of Tual et al. 2
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -380,8 +380,13 @@ def joint_tags(levels: Sequence[Sequence[str]], scheme: str = "IO") -> Tags:
     return [_joint(tags, scheme) for tags in zip(*levels, strict=True)]
 
 
-def split_joint(labels: Sequence[str], depth: int = 2) -> list[Tags]:
+def split_joint(
+    labels: Sequence[str], depth: int = 2, *, scheme: str | None = None, types: Container[str] = ()
+) -> list[Tags]:
     """The tags of each level from joint labels, shape (depth, tokens); also from level tags joined by `+`.
+
+    A type may be called `e_mail`: then `I-e_mail` is inside of it in IO, and the end of `mail` in other schemes. Where
+    the labels alone do not tell, `scheme` does, or else the known `types`.
 
     >>> split_joint(["I-b_PER+O", "I-i_PER+b_TITREH", "O+O", "B-ACT+O", "O"])
     [['B-PER', 'I-PER', 'O', 'B-ACT', 'O'], ['O', 'B-TITREH', 'O', 'O', 'O']]
@@ -391,17 +396,19 @@ def split_joint(labels: Sequence[str], depth: int = 2) -> list[Tags]:
     for label in labels:
         parts = known.get(label)
         if parts is None:
-            parts = known[label] = [_part(part) for part in label.split("+")]
+            parts = known[label] = [_part(part, scheme, types) for part in label.split("+")]
             parts.extend(["O"] * (depth - len(parts)))
         for row, part in zip(levels, parts, strict=False):
             row.append(part)
     return levels
 
 
-def _part(part: str) -> str:
+def _part(part: str, scheme: str | None, types: Container[str]) -> str:
     """The level tag of one part of a joint label: `I-b_PER` and `b_PER` are B-PER, `I-PER` and `i_PER` are I-PER."""
-    inner = part[2:] if part.startswith("I-") else part
-    if len(inner) > 2 and inner[1] == "_" and inner[0] in "biesluBIESLU":
+    outer = part.startswith("I-")
+    inner = part[2:] if outer else part
+    named = scheme is None and inner in types and inner[2:] not in types
+    if len(inner) > 2 and inner[1] == "_" and inner[0] in "biesluBIESLU" and not (outer and (named or scheme == "IO")):
         return f"{inner[0].upper()}-{inner[2:]}"
     prefix, kind = split_tag(part)
     return "O" if prefix == "O" else f"{prefix}-{kind}"

@@ -300,7 +300,7 @@ def _tags(record: Mapping[str, Any], grammar: Grammar, repairs: list[str]) -> Ta
     else:
         labels = _row(record["joint"], len(tokens), "joint")
         depth = min(max((label.count("+") for label in labels), default=0) + 1, MAX_LEVELS)
-        levels = tuple(tuple(row) for row in split_joint(labels, depth))
+        levels = tuple(tuple(row) for row in split_joint(labels, depth, types=grammar.types))
     scheme = record.get("scheme")
     if scheme is not None and scheme not in SCHEMES:
         raise _WrongShape(f"the scheme {str(scheme)[:40]!r} is not one of {', '.join(SCHEMES)}")

@@ -7,6 +7,8 @@ import io
 import json
 import secrets
 import shutil
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -133,7 +135,7 @@ def unpack_arrays(data: bytes) -> dict[str, NDArray[np.float32]]:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             return {name: np.asarray(archive[name], dtype=np.float32) for name in archive.files}
-    except (ValueError, OSError, KeyError, EOFError) as fault:
+    except (ValueError, OSError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as fault:
         raise ModelError(f"its network cannot be read: {fault}", remedy=_AGAIN) from None
 
 

@@ -71,7 +71,7 @@ class Labelling:
         """
         if self.approach in ("independent", "flat"):
             return [list(tags) for tags in columns]
-        return split_joint(columns[0], self.grammar.depth)
+        return split_joint(columns[0], self.grammar.depth, scheme=self.scheme)
 
     def classes(self) -> list[Tags]:
         """The labels that the grammar allows in each column, the outside label first."""
@@ -81,13 +81,20 @@ class Labelling:
             return [flat_classes(self.grammar)]
         return [joint_classes(self.grammar, self.scheme)]
 
+    def kinds(self, labels: Sequence[str]) -> Tags:
+        """Labels of a column without their prefixes. Those of one level are in no joint spelling, as in IO."""
+        joined = self.approach in ("joint", "hierarchical")
+        return without_prefixes(labels, self.scheme if joined else "IO")
+
     def groups(self, labels: Sequence[str]) -> list[list[int]]:
         """For the hierarchical loss: for each step of the class tree but the last, the group of each label.
 
         The tree is that of Tual et al. 2023: root, type of level 1, types down to level 2 ..., label. Where the types
         already tell labels apart (IO), the last step but one is the label itself and is left out.
         """
-        paths = [[split_tag(tags[0])[1] for tags in split_joint([label], self.grammar.depth)] for label in labels]
+        depth = self.grammar.depth
+        spread = [split_joint([label], depth, scheme=self.scheme) for label in labels]
+        paths = [[split_tag(tags[0])[1] for tags in levels] for levels in spread]
         groups: list[list[int]] = []
         for depth in range(1, self.grammar.depth + 1):
             numbers: dict[tuple[str, ...], int] = {}
@@ -97,8 +104,8 @@ class Labelling:
         return groups
 
 
-def without_prefixes(labels: Sequence[str]) -> Tags:
-    """Labels of any column without their prefixes, for the lexicon.
+def without_prefixes(labels: Sequence[str], scheme: str | None = None) -> Tags:
+    """Labels of any column without their prefixes, for the lexicon; `scheme` as in `split_joint`.
 
     >>> without_prefixes(["I-b_PER+O", "I-i_PER+b_TITREH", "I-SPAT+i_LOC", "B-PER", "O"])
     ['PER+O', 'PER+TITREH', 'SPAT+LOC', 'PER', 'O']
@@ -109,7 +116,7 @@ def without_prefixes(labels: Sequence[str]) -> Tags:
         plain = known.get(label)
         if plain is None:
             depth = label.count("+") + 1
-            kinds = [split_tag(tags[0])[1] or "O" for tags in split_joint([label], depth)]
+            kinds = [split_tag(tags[0])[1] or "O" for tags in split_joint([label], depth, scheme=scheme)]
             plain = known[label] = "+".join(kinds)
         found.append(plain)
     return found

@@ -195,6 +195,6 @@ def _column(number: int, labels: Tags, system: str, files: Mapping[str, bytes], 
             vocabulary = [str(feature) for feature in json.loads(files[f"{number}-{VOCABULARY}"])]
             weights = unpack_arrays(files[f"{number}-{NETWORK}"])
             fitted = network.FittedNetwork(vocabulary, weights, len(labels))
-    except (KeyError, ValueError, TypeError, AttributeError) as fault:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as fault:
         raise ModelError(f"lacks a part: {fault}", remedy="Train it again") from None
     return ChainColumn(labels, words_of, feature_crf, fitted)

@@ -28,7 +28,7 @@ from histeval.systems.taggers.examples import (
     truths,
 )
 from histeval.systems.taggers.folder import check_free, check_grammar, pack_grammar, write_model
-from histeval.systems.taggers.labels import Labelling, Tags, without_prefixes
+from histeval.systems.taggers.labels import Labelling, Tags
 from histeval.systems.taggers.network import passes
 from histeval.systems.taggers.worker import CRF, LEXICON, NETWORK, VOCABULARY, Job, run_jobs
 
@@ -131,7 +131,7 @@ def train(
     columns = encode(labelling, examples)
     label_sets = [used_labels(labelling, number, column) for number, column in enumerate(columns)]
     check_learnable(examples, label_sets)
-    seen = {kind for column in label_sets for label in without_prefixes(column) for kind in label.split("+")}
+    seen = {kind for column in label_sets for label in labelling.kinds(column) for kind in label.split("+")}
     wanted = labelling.grammar.flat_types if approach == "flat" else labelling.grammar.types
     unseen = [kind for kind in wanted if kind not in seen]
     if unseen:
@@ -284,7 +284,7 @@ def fit_chains(
         for number, (column, labels) in enumerate(zip(columns, label_sets, strict=True)):
             if len(labels) < 2:
                 continue
-            plain = [without_prefixes(tags) for tags in column]
+            plain = [labelling.kinds(tags) for tags in column]
             groups = labelling.groups(labels) if weights else []
             if weights and len(weights) != len(groups) + 1:
                 raise UsageError(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from histeval.entities.tags import runs, split_joint
+from histeval.entities.tags import runs
 from histeval.errors import UsageError
 from histeval.systems.taggers.backbone import (
     CONFIG,
@@ -278,4 +278,4 @@ class Fitting:
 
     def _levels(self, labels: Tags) -> list[Tags]:
         joined = self.labelling.approach in ("joint", "hierarchical")
-        return split_joint(labels, self.labelling.grammar.depth) if joined else [labels]
+        return self.labelling.decode([labels]) if joined else [labels]

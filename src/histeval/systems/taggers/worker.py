@@ -20,7 +20,7 @@ from typing import Any
 from histeval.errors import HistevalError, SystemFault
 from histeval.systems.taggers.folder import pack_arrays
 
-JOB, FAILED = "job.json", "failed.json"
+JOB, FAILED, SAID = "job.json", "failed.json", "stderr.txt"
 CRF, LEXICON, NETWORK, VOCABULARY = "model.crfsuite", "lexicon.json", "network.npz", "vocabulary.json"
 
 
@@ -57,9 +57,11 @@ def run_jobs(
         while waiting or running:
             while waiting and len(running) < max(1, workers):
                 number, (job, folder) = waiting.pop(0)
-                text = json.dumps(asdict(job), ensure_ascii=True)
-                (folder / JOB).write_text(text, encoding="ascii")
-                running[number] = (_start(folder), time.monotonic())
+                try:
+                    (folder / JOB).write_text(json.dumps(asdict(job), ensure_ascii=True), encoding="ascii")
+                    running[number] = (_start(folder), time.monotonic())
+                except OSError as fault:
+                    raise SystemFault(f"the {job.kind} fit could not be begun in {folder.parent}: {fault}") from None
             for number, (process, begin) in list(running.items()):
                 status = process.poll()
                 if status is None:
@@ -82,21 +84,29 @@ def run_jobs(
 def _start(folder: Path) -> subprocess.Popen[bytes]:
     paths = os.pathsep.join(path for path in sys.path if path)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    return subprocess.Popen(
-        [sys.executable, "-m", __spec__.name, str(folder)],
-        env={**os.environ, **threads, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    with open(folder / SAID, "wb") as said:
+        return subprocess.Popen(
+            # -P: else a file random.py in the working folder would be imported for the module of that name.
+            [sys.executable, "-P", "-m", __spec__.name, str(folder)],
+            env={**os.environ, **threads, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+        )
 
 
 def _fault(folder: Path, kind: str, status: int) -> HistevalError:
-    path = folder / FAILED
-    if path.is_file():
-        failed = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        failed = json.loads((folder / FAILED).read_text(encoding="utf-8"))
         return SystemFault(f"the {kind} fit failed: {failed['message']}")
-    return SystemFault(f"the {kind} fit was ended by the system (status {status}); is there enough memory?")
+    except (OSError, ValueError):  # ended before it could say why, or there was no room to write it
+        pass
+    if status < 0:
+        return SystemFault(f"the {kind} fit was ended by the system (signal {-status}); is there enough memory?")
+    said = (folder / SAID).read_text(encoding="utf-8", errors="replace") if (folder / SAID).is_file() else ""
+    last = " ".join(said.strip().rpartition("\n")[2].split())[:200]
+    room = f"; is there room on the disk of {folder.parent}?"
+    return SystemFault(f"the {kind} fit failed (status {status}){': ' + last if last else room}")
 
 
 def perform(folder: Path) -> None:
