@@ -93,7 +93,7 @@ def test_the_record_of_a_model(model: Path) -> None:
     assert record["training"]["entries"] == 120
     assert len(record["training"]["fingerprint"]) == 64
     assert {"histeval", "python", "numpy", "python-crfsuite"} <= set(record["versions"])
-    assert set(record["files"]) == {"0-model.crfsuite", "0-lexicon.json"}
+    assert set(record["files"]) == {"0-model.crfsuite", "0-lexicon.json", "texts.bin"}
     assert "invented" in json.dumps(record["training"]["datasets"])
 
 
@@ -228,6 +228,17 @@ def test_a_model_is_a_system(model: Path) -> None:
     assert answers[0].record == system.answer(data.documents["0"]).record  # type: ignore[union-attr]
     result = score("directories", data, answers)
     assert (result.values["f1[All]"] or 0) > 0.97
+
+
+@pytest.mark.parametrize(("seed", "extra"), [(1, 0), (3, 0), (1, 5)])
+def test_texts_of_the_training_are_told(seed: int, extra: int, model: Path) -> None:
+    trained = {document.text for document in dataset(120).documents.values()}
+    texts = [document.truth for document in dataset(120 + extra, seed=seed).documents.values()][extra:]
+    seen = sum(truth.text in trained for truth in texts if isinstance(truth, Entry))
+    assert seen == 120 - extra * (seed == 1) or seed == 3
+    notes = open_any(f"crf/{model}", request(of_entries(texts))).notes  # type: ignore[attr-defined]
+    told = [note for note in notes if "the model was trained on" in note]
+    assert [note.split(" are among")[0] for note in told] == ([f"{seen} of 120 texts"] if seen else [])
 
 
 def test_another_grammar_is_refused(model: Path) -> None:

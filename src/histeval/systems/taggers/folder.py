@@ -9,7 +9,7 @@ import secrets
 import shutil
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ from histeval.tasks.description import EntityType
 FORMAT = 1
 """Version of the folder and of the features; a model of another one is refused, since it would tag wrongly."""
 SETTINGS = "settings.json"
+TEXTS = "texts.bin"
+"""The marks of the texts that were trained on, sorted, one after another."""
+_MARK = 8
 SIZE_LIMIT = 8 << 30
 """Largest file of a model, in bytes."""
 _AGAIN = "Train it again"
@@ -137,6 +140,21 @@ def unpack_arrays(data: bytes) -> dict[str, NDArray[np.float32]]:
             return {name: np.asarray(archive[name], dtype=np.float32) for name in archive.files}
     except (ValueError, OSError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as fault:
         raise ModelError(f"its network cannot be read: {fault}", remedy=_AGAIN) from None
+
+
+def text_mark(text: str) -> bytes:
+    """The first bytes of the SHA-256 of a text, by which a model knows the texts it was trained on."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_MARK]
+
+
+def pack_texts(texts: Iterable[str]) -> bytes:
+    """The marks of texts as the bytes of a file."""
+    return b"".join(sorted({text_mark(text) for text in texts}))
+
+
+def unpack_texts(data: bytes) -> frozenset[bytes]:
+    """The marks of a file of `pack_texts`."""
+    return frozenset(data[start : start + _MARK] for start in range(0, len(data), _MARK))
 
 
 def pack_grammar(types: Sequence[EntityType]) -> list[dict[str, Any]]:

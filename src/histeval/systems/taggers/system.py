@@ -20,10 +20,12 @@ BATCH = 256
 
 
 class TaggerSystem:
-    """A tagger that answers documents of a dataset of directories."""
+    """A tagger that answers documents of a dataset of directories; `documents` are looked up in its training texts."""
 
-    def __init__(self, name: str, tagger: Tagger) -> None:
+    def __init__(self, name: str, tagger: Tagger, documents: Iterable[Document] = ()) -> None:
         self.name, self._tagger = name, tagger
+        texts = [document.text for document in documents if document.text]
+        self._texts, self._seen = len(texts), sum(tagger.was_trained_on(text) for text in texts)
         chosen = ("system", "approach", "scheme", "tokens", "texts", "rows", "noise", "seed")
         self.settings: dict[str, Any] = {key: tagger.settings.get(key) for key in chosen}
         self.settings["model"] = tagger.settings["checksum"]
@@ -43,6 +45,11 @@ class TaggerSystem:
             )
         if self._tagger.settings["approach"] == "flat":
             found.append("a flat tagger says nothing of the levels; of its scores only Flat has a meaning")
+        if self._seen:
+            found.append(
+                f"{self._seen} of {self._texts} texts are among those that the model was trained on; what it makes of "
+                "them says little of texts that it has not seen"
+            )
         if self._tagger.truncated:
             found.append(f"{self._tagger.truncated} tokens lay beyond what the backbone can read")
         return tuple(found)
@@ -82,4 +89,4 @@ def open_system(name: str, request: Request) -> TaggerSystem:
     if tagger.settings["system"] != prefix:
         raise UsageError(f"{place} is a {tagger.settings['system']} model; write {tagger.settings['system']}/{place}")
     check_grammar(tagger.types, request.dataset.description.types, place)
-    return TaggerSystem(name, tagger)
+    return TaggerSystem(name, tagger, request.dataset.documents.values())

@@ -16,7 +16,17 @@ from histeval.systems.taggers import crf, network
 from histeval.systems.taggers.decode import Chain, viterbi
 from histeval.systems.taggers.examples import TOKEN_MODES, Tokens, tokens_of
 from histeval.systems.taggers.features import crf_features, network_features
-from histeval.systems.taggers.folder import SETTINGS, read_files, read_settings, take, unpack_arrays, unpack_grammar
+from histeval.systems.taggers.folder import (
+    SETTINGS,
+    TEXTS,
+    read_files,
+    read_settings,
+    take,
+    text_mark,
+    unpack_arrays,
+    unpack_grammar,
+    unpack_texts,
+)
 from histeval.systems.taggers.labels import Labelling, Tags
 from histeval.systems.taggers.train import SYSTEMS
 from histeval.systems.taggers.worker import CRF, LEXICON, NETWORK, VOCABULARY
@@ -84,8 +94,10 @@ class ChainColumn:
 class Tagger:
     """A trained tagger. `settings` are those of its folder, `types` the grammar it was trained for."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any], columns: Sequence[Column]) -> None:
-        self.folder, self.settings = folder, settings
+    def __init__(
+        self, folder: Path, settings: Mapping[str, Any], columns: Sequence[Column], trained_on: frozenset[bytes]
+    ) -> None:
+        self.folder, self.settings, self._trained_on = folder, settings, trained_on
         self.types = unpack_grammar(settings["grammar"], folder)
         self.labelling = Labelling(Grammar.of(self.types), settings["approach"], settings["scheme"])
         self._columns = columns
@@ -108,7 +120,11 @@ class Tagger:
         if self.settings["system"] != "crf+bilstm" or kind not in SYSTEMS["crf+bilstm"]:
             raise UsageError(f"a {self.settings['system']} model has no part {kind!r}")
         columns = [column.only(kind) if isinstance(column, ChainColumn) else column for column in self._columns]
-        return Tagger(self.folder, {**self.settings, "system": kind}, columns)
+        return Tagger(self.folder, {**self.settings, "system": kind}, columns, self._trained_on)
+
+    def was_trained_on(self, text: str) -> bool:
+        """Whether a text, character by character, was among those it was trained on."""
+        return text_mark(text) in self._trained_on
 
     def tag_tokens(self, texts: Sequence[Tokens]) -> list[list[Tags]]:
         """Tags at each level of each text, shape (texts, levels, tokens)."""
@@ -170,7 +186,7 @@ def load_tagger(folder: Path | str) -> Tagger:
         columns = [_column(number, labels, system, files, settings) for number, labels in enumerate(label_sets)]
     except ModelError as fault:
         raise fault if fault.file else ModelError(fault.what, file=folder, remedy=fault.remedy) from None
-    return Tagger(folder, settings, columns)
+    return Tagger(folder, settings, columns, unpack_texts(files.get(TEXTS, b"")))
 
 
 def _strange(folder: Path, what: str) -> ModelError:

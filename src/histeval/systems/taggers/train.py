@@ -27,7 +27,7 @@ from histeval.systems.taggers.examples import (
     sample,
     truths,
 )
-from histeval.systems.taggers.folder import check_free, check_grammar, pack_grammar, write_model
+from histeval.systems.taggers.folder import TEXTS, check_free, check_grammar, pack_grammar, pack_texts, write_model
 from histeval.systems.taggers.labels import Labelling, Tags
 from histeval.systems.taggers.network import passes
 from histeval.systems.taggers.worker import CRF, LEXICON, NETWORK, VOCABULARY, Job, run_jobs
@@ -178,6 +178,9 @@ def train(
         files = fit_chains(
             SYSTEMS[system], examples, columns, label_sets, labelling, seed, weights, rounds, workers, report
         )
+    files[TEXTS] = pack_texts(
+        truth.text for item in datasets for truth in truths(item, (key for key in ids if key in item.documents))
+    )
     record["seconds"] = round(time.monotonic() - begin, 1)
     record["notes"] = notes
     write_model(Path(out), record, files)
