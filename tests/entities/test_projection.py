@@ -214,6 +214,19 @@ PAIRS = [
 ]
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\u2029"])
+def test_line_breaks_that_stay_are_no_noise(line_break: str) -> None:
+    text = f"Dufay, r.{line_break}Denis,{line_break}5"
+    same = NoiseModel.fit([(text, text)] * 3)
+    assert same.rates == {}
+    assert same.apply(text, 1, 20.0) == text
+    # What becomes of a line break is learnt and put on whichever stands for it.
+    lost = NoiseModel.fit([(text, text.replace(line_break, " "))] * 3)
+    for other in ("\n", "\u2029"):
+        assert other not in lost.apply(text.replace(line_break, other), 1, 20.0).replace(other, "", 1)
+        assert lost.apply(text.replace(line_break, other), 3, 20.0) != text.replace(line_break, other)
+
+
 def test_noise_is_learnt_and_repeatable() -> None:
     model = NoiseModel.fit(PAIRS)
     assert model.rates["u"] == pytest.approx(2 / 4)  # rue, quai, rue, Neuve

@@ -13,6 +13,7 @@ from histeval.entities.spans import Entry, Span
 
 LONGEST_EDIT = 3
 """Longest run of characters that is learnt as one edit; longer ones are lines that OCR put elsewhere or lost."""
+_BREAK = "\u2029"
 HIGHEST_RATE = 0.9
 """No character is edited with a higher probability, whatever the strength."""
 
@@ -32,7 +33,7 @@ class NoiseModel:
 
     @classmethod
     def fit(cls, pairs: Iterable[tuple[str, str]]) -> NoiseModel:
-        """The model of (clean text, OCR text) pairs. Line feeds of the OCR count as U+2029, as in published data.
+        """The model of (clean text, OCR text) pairs. Line feeds count as U+2029, as in published data.
 
         >>> model = NoiseModel.fit([("Dufay, r. Denis", "Dufay, r. Dcnis"), ("Dulay, place", "Dulay, placc")])
         >>> model.edits["e"], model.rates["e"]
@@ -42,7 +43,7 @@ class NoiseModel:
         changed: defaultdict[str, Counter[str]] = defaultdict(Counter)
         levels = []
         for clean, noisy in pairs:
-            noisy = noisy.replace("\n", "\u2029")
+            clean, noisy = clean.replace("\n", _BREAK), noisy.replace("\n", _BREAK)
             errors = 0
             for character, result in _edits(clean, noisy):
                 seen[character] += 1
@@ -85,9 +86,10 @@ class NoiseModel:
         return Entry(noisy, spans, text_nodes(len(noisy), spans))
 
     def _draw(self, character: str, scale: float, chance: random.Random) -> str:
-        if chance.random() >= min(HIGHEST_RATE, scale * self.rates.get(character, 0.0)):
+        known = _BREAK if character == "\n" else character
+        if chance.random() >= min(HIGHEST_RATE, scale * self.rates.get(known, 0.0)):
             return character
-        results = self.edits[character]
+        results = self.edits[known]
         return chance.choices([result for result, _ in results], [count for _, count in results])[0]
 
 
