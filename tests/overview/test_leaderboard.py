@@ -83,8 +83,8 @@ def plain(name: str) -> str:
 
 
 def answered(score: Score) -> int:
-    """Answers that are there, whatever became of them."""
-    return sum(row.failure != "missing" for row in score.rows[0].values())
+    """Answers that say what they took: those that the provider turned down do not."""
+    return sum(row.failure not in ("missing", "provider_error") for row in score.rows[0].values())
 
 
 def run_of(row: Sequence[Any]) -> str:
@@ -336,3 +336,45 @@ def test_what_was_not_answered_is_not_paid_for(tmp_path: Path) -> None:
         titles, rows = table_rows(boards(built, "letters", "documented")["main"])
         place = titles.index("s / document")
         assert {row[place].get("data-v") for row in rows} == {"6.0"}
+
+
+def test_a_mean_is_taken_over_the_answers_that_carry_a_value_and_paid_failures_are_paid(tmp_path: Path) -> None:
+    """A refusal that names no cost makes no system cheaper, an answer that was cut off costs what it says, and seconds
+    of one answer are no third of them."""
+    data = load_dataset("letters", write_letters(tmp_path / "data"))
+    first, second, third = ({"document": name, "record": RIGHT[name]} for name in list(RIGHT)[:3])
+    assert len(RIGHT) == 3
+    plain = {"cost": 0.5, "seconds": 6.0}
+    cases: dict[str, tuple[list[dict[str, Any]], float | None, float | None]] = {
+        "refusing": ([{**first, **plain}, {**second, **plain}, {"document": "letter03", "error": "refused"}], 0.5, 6.0),
+        "cut_off": (
+            [{**first, **plain}, {**second, **plain}, {"document": "letter03", "error": "truncated", "cost": 5.0}],
+            2.0,
+            6.0,
+        ),
+        "timed_once": ([{**first, **plain}, {**second, "cost": 0.5}, {**third, "cost": 2.0}], 1.0, 6.0),
+        "priced_twice": ([{**first, **plain}, {**second, **plain}, {**third, "seconds": 3.0}], None, 5.0),
+    }
+    files = []
+    for name, (answers, _, _) in cases.items():
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    found = {Path(score.run).stem: score for score in score_paths(get_task("letters"), data, files)}
+    for name, (_, cost, seconds) in cases.items():
+        assert found[name].spent_each("cost") == cost
+        assert found[name].spent_each("seconds") == seconds
+    assert found["cut_off"].spent("cost") == 6.0
+    built = make_site(tmp_path / "site", Input(get_task("letters"), data, files))
+    page = words(built.pages[built.leaderboard("letters")])
+    assert "$1.00 for 2 of 3 answers, since the others carry no cost, $0.5 each." in page
+    assert "Cheapest of the 3 whose cost is known, of 4 at the top." in page
+
+
+def test_what_all_cost_alike_is_not_the_cheapest(tmp_path: Path) -> None:
+    data = load_dataset("letters", write_letters(tmp_path / "data"))
+    lines = "".join(json.dumps({"document": name, "record": RIGHT[name], "cost": 0.5}) + "\n" for name in RIGHT)
+    files = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
+    for file in files:
+        file.write_text(lines)
+    built = make_site(tmp_path / "site", Input(get_task("letters"), data, files))
+    assert "$0.5 each. As cheap as any of the 2 at the top." in words(built.pages[built.leaderboard("letters")])

@@ -246,13 +246,16 @@ def _cheapest(standings: Sequence[Standing], hrefs: Mapping[str, str]) -> dict[s
     score = cheapest.score
     asked = score.documents * len(score.rows)
     whole = "all documents"
-    if score.answered < asked:
-        whole = f"{score.answered} of {asked} answers, since the others are missing"
-    among = "" if len(standings) == 1 else f" Cheapest of the {len(standings)} at the top."
-    unknown = len(standings) - len(known)
-    missing = f" The cost of {unknown} is unknown." if unknown else ""
+    if (priced_answers := score.carrying("cost")) < asked:
+        why = "are missing" if priced_answers == score.answered else "carry no cost"
+        whole = f"{priced_answers} of {asked} answers, since the others {why}"
+    top = "" if len(standings) == len(known) else f" whose cost is known, of {len(standings)}"
+    as_cheap = sum(one == each for one, _ in known)
+    among = f" {'Cheapest' if as_cheap == 1 else 'As cheap as any'} of the {len(known)}{top} at the top."
+    if len(known) == 1:
+        among = "" if len(standings) == 1 else f" The cost of the other {len(standings) - 1} at the top is unknown."
     return {
-        "cost": f"{money(score.spent('cost'))} for {whole}, {money(each)} each.{among}{missing}",
+        "cost": f"{money(score.spent('cost'))} for {whole}, {money(each)} each.{among}",
         "cost_system": clean(cheapest.run.name),
         "cost_href": hrefs[cheapest.run.key],
     }

@@ -52,8 +52,13 @@ class Score:
 
     @property
     def answered(self) -> int:
-        """Answers that were scored and are there, in all repeats; a document without one costs nothing."""
+        """Answers that were scored and are there, in all repeats, failed ones among them."""
         return sum(row.failure != MISSING for rows in self.rows for row in rows.values())
+
+    def carrying(self, what: str) -> int:
+        """Answers, in all repeats, that carry a `cost` or `seconds`."""
+        count: int = self.facts.get("carrying", {}).get(what, 0)
+        return count
 
     def spent(self, what: str) -> float | None:
         """The whole `cost` (US dollars) or `seconds` of the answers; None where unknown."""
@@ -61,9 +66,9 @@ class Score:
         return total
 
     def spent_each(self, what: str) -> float | None:
-        """`cost` or `seconds` of an answer, a document asked once, on average; None where unknown."""
-        total = self.spent(what)
-        return None if total is None or not self.answered else total / self.answered
+        """`cost` or `seconds` of an answer, on average over those that carry it; None where unknown."""
+        total, count = self.spent(what), self.carrying(what)
+        return None if total is None or not count else total / count
 
     @property
     def documents(self) -> int:
@@ -277,8 +282,10 @@ def conclude(
         kept = [{d.id: found[d.id] for d in part if d.id in found} for found in rows]
         left_out = len(part) * len(repeats) - sum(map(len, kept))
         lines = [*said, f"{left_out} failed answers were left out (failed_answers=left_out)"] if left_out else said
-        totals = _totals([answer for (name, _), answer in answers.answers.items() if name in ids])
-        facts = {**answers.facts, "totals": totals}
+        facts = {
+            **answers.facts,
+            **_spent([answer for (name, _), answer in answers.answers.items() if name in ids]),
+        }
         yield summarise(
             answers.run, dataset, scorer, selection, part, kept, lines, suspect, facts, group, with_intervals, listed
         )
@@ -366,19 +373,22 @@ def _fingerprint_note(dataset: Dataset, answers: AnswerSet) -> list[str]:
     return []
 
 
-def _totals(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Cost (None as soon as one is unknown), seconds and tokens of the answers that were scored."""
-    costs = [answer.cost for answer in answers if answer.error is None]
+def _spent(answers: Sequence[Answer]) -> dict[str, Any]:
+    """`totals`: cost, seconds and tokens of the answers that were scored; `carrying`: how many say what they cost and
+    took. The cost is None as soon as that of an answer that is no failure is unknown; a failed one, which was cut off
+    perhaps, counts with what it says it cost."""
+    costs = [answer.cost for answer in answers if answer.error is None or answer.cost is not None]
     seconds = [answer.seconds for answer in answers if answer.seconds is not None]
     usage: Counter[str] = Counter()
     for answer in answers:
         usage.update(answer.usage)
     known = costs and all(cost is not None for cost in costs)
-    return {
+    totals = {
         "cost": math.fsum(cost for cost in costs if cost is not None) if known else None,
         "seconds": math.fsum(seconds) if seconds else None,
         "usage": dict(usage),
     }
+    return {"totals": totals, "carrying": {"cost": len(costs) if known else 0, "seconds": len(seconds)}}
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

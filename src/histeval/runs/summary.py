@@ -251,7 +251,7 @@ class PieceScorer:
             readings[document.id], answered_truths[document.id] = reading, document.truth
             if answer.usage.get("input_tokens"):
                 tokens[document.id] = answer.usage["input_tokens"]
-            if answer.error is None:
+            if answer.error is None or answer.cost is not None:  # a failed one counts with what it says it cost
                 costs.append(answer.cost)
             if answer.seconds is not None:
                 summary.seconds = Fraction(answer.seconds) + (summary.seconds or 0)
