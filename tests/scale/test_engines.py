@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from histeval.cli.app import run
 from histeval.datasets import load_dataset
@@ -77,6 +79,15 @@ def test_no_worker_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
     ready, _, _ = select.select([command.stdout], [], [], 60)
     assert ready, workers
     assert command.stdout.read() == ""
+
+
+@settings(deadline=None)
+@given(weights=st.lists(st.floats(0, 3), max_size=40), cores=st.integers(1, 8))
+def test_every_part_is_in_one_task_and_no_task_is_too_large(weights: list[float], cores: int) -> None:
+    groups = engine._grouped(weights, cores)
+    assert [place for first, stop in groups for place in range(first, stop)] == list(range(len(weights)))
+    for first, stop in groups:
+        assert stop - first == 1 or sum(weights[first:stop]) <= engine.TOGETHER + 0.001
 
 
 def test_a_part_that_kills_every_worker_is_named(tmp_path: Path) -> None:

@@ -211,10 +211,8 @@ def _ray() -> Any:
 def _on_ray(ray: Any, function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[tuple[int, Any]]:
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    size = _together(len(parts), ray.cluster_resources().get("CPU", 1))
-    rows = [
-        {"first": first, "parts": pickle.dumps(parts[first : first + size])} for first in range(0, len(parts), size)
-    ]
+    groups = _grouped([weight_of(part) for part in parts], ray.cluster_resources().get("CPU", 1))
+    rows = [{"first": first, "parts": pickle.dumps(parts[first:stop])} for first, stop in groups]
     try:
         dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
         for row in dataset.map(partial(_score_row, function)).iter_rows():
@@ -229,14 +227,31 @@ def _score_row(function: Callable[[Any], Any], row: dict[str, Any]) -> dict[str,
     return {"first": row["first"], "results": pickle.dumps(results)}
 
 
-def _together(parts: int, cores: float) -> int:
-    """How many parts make one task of Ray Data, which costs a tenth of a second of a core whatever it holds; a core has
-    sixteen tasks at least, so that none waits long for the last one.
+def weight_of(part: Any) -> float:
+    """How much work a part is beside a whole one: `part.weight` where it has one, else 1."""
+    return float(getattr(part, "weight", 1.0))
 
-    >>> _together(20, 2), _together(100, 2), _together(1000, 2), _together(1000, 64)
-    (1, 3, 4, 1)
+
+def _grouped(weights: Sequence[float], cores: float) -> list[tuple[int, int]]:
+    """Which parts, from and up to, make one task of Ray Data, which costs a tenth of a second of a core whatever it
+    holds: as many as weigh up to `TOGETHER` whole ones, but so that a core has sixteen tasks, none waiting long for the
+    last one; many small parts, which would be done before their task was begun, are worth a task together as well.
+
+    >>> [len(_grouped([1] * parts, cores)) for parts, cores in ((20, 2), (100, 2), (1000, 2), (1000, 64))]
+    [20, 34, 250, 1000]
+    >>> len(_grouped([0.001] * 3000, 2))
+    32
     """
-    return max(1, min(TOGETHER, int(parts / (16 * max(1.0, cores)))))
+    full = min(float(TOGETHER), sum(weights) / (16 * max(1.0, cores)))
+    groups: list[tuple[int, int]] = []
+    first, held = 0, 0.0
+    for place, weight in enumerate(weights):
+        # what sums of fractions leave of a weight is no reason for another task
+        if place > first and held + weight > full * (1 + 1e-9):
+            groups.append((first, place))
+            first, held = place, 0.0
+        held += weight
+    return [*groups, (first, len(weights))] if len(weights) else []
 
 
 def _start(ray: Any, workers: int | None, address: str | None) -> None:

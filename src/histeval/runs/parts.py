@@ -44,6 +44,11 @@ class Piece:
     start: int
     stop: int
 
+    @property
+    def weight(self) -> float:
+        """Its share of a whole piece: a corpus may be of thousands of small files."""
+        return (self.stop - self.start) / (ROWS if self.file.suffix.lower() == ".parquet" else PIECE)
+
 
 def is_corpus(path: Path | str) -> bool:
     """Whether `path` is a corpus in parts: a Parquet file, JSON Lines of which one of the first rows has a truth (rows
