@@ -37,6 +37,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "joint IOBES": {"approach": "joint", "scheme": "IOBES"},
     "joint IO, noise 1": {"approach": "joint", "scheme": "IO", "noise": 1.0},
     "joint IO, noise 2": {"approach": "joint", "scheme": "IO", "noise": 2.0},
+    "joint IO, noise 1, one CRF": {"approach": "joint", "scheme": "IO", "noise": 1.0, "members": 1},
     "joint IO, seed 2": {"approach": "joint", "scheme": "IO", "seed": 2},
 }
 PARTS = ("crf", "bilstm", "crf+bilstm")

@@ -33,6 +33,7 @@ def train(
     noise_copies: int = 1,
     seed: int = 1,
     epochs: int | None = None,
+    members: int | None = None,
     workers: int = 2,
     backbone: str | None = None,
     weights: str = "",
@@ -76,6 +77,8 @@ def train(
         The seed; the same seed, data and versions give the same model.
     epochs
         Passes over the data, instead of the default.
+    members
+        crf and crf+bilstm: how many feature CRFs are fitted and averaged, instead of two.
     workers
         Fits at a time, each in a process of its own.
     backbone
@@ -96,8 +99,8 @@ def train(
         out,
         text=_list(text),
         split=split,
-        **_options(system, approach, scheme, tokens, rows, noise, noise_copies, seed, epochs, workers, backbone,
-                   weights, option),
+        **_options(system, approach, scheme, tokens, rows, noise, noise_copies, seed, epochs, members, workers,
+                   backbone, weights, option),
         report=_say,
     )  # fmt: skip
     terminal = console()
@@ -144,6 +147,7 @@ def evaluate(
     noise_copies: int = 1,
     seed: int = 1,
     epochs: int | None = None,
+    members: int | None = None,
     workers: int = 2,
     backbone: str | None = None,
     weights: str = "",
@@ -183,6 +187,8 @@ def evaluate(
         The seed.
     epochs
         Passes over the data.
+    members
+        crf and crf+bilstm: how many feature CRFs are fitted and averaged, instead of two.
     workers
         Fits at a time.
     backbone
@@ -210,8 +216,8 @@ def evaluate(
         protocol=protocol,
         out=out,
         report=_say,
-        **_options(system, approach, scheme, tokens, rows, noise, noise_copies, seed, epochs, workers, backbone,
-                   weights, option),
+        **_options(system, approach, scheme, tokens, rows, noise, noise_copies, seed, epochs, members, workers,
+                   backbone, weights, option),
     )  # fmt: skip
     show_scores([replace(score, run=name) for name, score in zip(found.texts, found.scores, strict=True)])
 
@@ -255,8 +261,8 @@ def project(
 
 def _options(
     system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float | None,
-    noise_copies: int, seed: int, epochs: int | None, workers: int, backbone: str | None, weights: str,
-    option: list[str] | None,
+    noise_copies: int, seed: int, epochs: int | None, members: int | None, workers: int, backbone: str | None,
+    weights: str, option: list[str] | None,
 ) -> dict[str, Any]:  # fmt: skip
     from histeval.cli.asking import read_value
     from histeval.cli.options import pairs
@@ -268,7 +274,8 @@ def _options(
         raise UsageError(f"--weights takes numbers with commas between, not {weights!r}") from None
     options: dict[str, Any] = {
         "system": system, "approach": approach, "scheme": scheme, "tokens": tokens, "rows": rows, "noise": noise,
-        "noise_copies": noise_copies, "seed": seed, "epochs": epochs, "workers": workers, "weights": edges,
+        "noise_copies": noise_copies, "seed": seed, "epochs": epochs, "members": members, "workers": workers,
+        "weights": edges,
     }  # fmt: skip
     if backbone is not None:
         options["model"] = backbone

@@ -21,8 +21,9 @@ from histeval.entities.grammar import Grammar
 from histeval.errors import ModelError, OutputError, UsageError
 from histeval.tasks.description import EntityType
 
-FORMAT = 1
-"""Version of the folder and of the features; a model of another one is refused, since it would tag wrongly."""
+FORMAT = 2
+"""Version of the folder, of the features and of how scores are read; a model of another one is refused, since it would
+tag wrongly. 2: the feature CRF is trained with dropped features and read with scaled scores."""
 SETTINGS = "settings.json"
 TEXTS = "texts.bin"
 """The marks of the texts that were trained on, sorted, one after another."""

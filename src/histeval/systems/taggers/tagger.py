@@ -29,7 +29,7 @@ from histeval.systems.taggers.folder import (
 )
 from histeval.systems.taggers.labels import Labelling, Tags
 from histeval.systems.taggers.train import SYSTEMS
-from histeval.systems.taggers.worker import CRF, LEXICON, NETWORK, VOCABULARY
+from histeval.systems.taggers.worker import LEXICON, NETWORK, VOCABULARY, member_file
 
 
 class Column(Protocol):
@@ -52,7 +52,7 @@ class Constant:
 
 
 class ChainColumn:
-    """A feature CRF, a network, or both: then the mean of their log potentials, decoded by one Viterbi."""
+    """Feature CRFs, a network, or both: then the mean of their log potentials, decoded by one Viterbi."""
 
     def __init__(
         self,
@@ -179,6 +179,8 @@ def load_tagger(folder: Path | str) -> Tagger:
         raise _strange(folder, "it names a system, tokens or labels that there are not")
     if len(label_sets) != labelling.columns:
         raise _strange(folder, "it has another number of label sets than its approach")
+    if take(settings, "members", int, folder) < ("crf" in SYSTEMS[system]):
+        raise _strange(folder, "it has no CRF")
     if system == "transformer" or "bilstm" in SYSTEMS[system]:
         network.library()  # raises where PyTorch is absent
     files = read_files(folder, settings)
@@ -206,7 +208,8 @@ def _column(number: int, labels: Tags, system: str, files: Mapping[str, bytes], 
         if "crf" in SYSTEMS[system]:
             loaded = json.loads(files[f"{number}-{LEXICON}"])
             words_of = {word: tuple(map(str, found)) for word, found in loaded.items()}
-            feature_crf = crf.FeatureCrf(files[f"{number}-{CRF}"], labels)
+            members = range(1, settings["members"] + 1)
+            feature_crf = crf.FeatureCrf([files[f"{number}-{member_file(member)}"] for member in members], labels)
         if "bilstm" in SYSTEMS[system]:
             vocabulary = [str(feature) for feature in json.loads(files[f"{number}-{VOCABULARY}"])]
             weights = unpack_arrays(files[f"{number}-{NETWORK}"])

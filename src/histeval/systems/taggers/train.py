@@ -17,6 +17,7 @@ from histeval._version import version
 from histeval.datasets import Dataset, load_dataset
 from histeval.entities.spans import Entry
 from histeval.errors import ModelError, UsageError
+from histeval.systems.taggers import crf
 from histeval.systems.taggers.examples import (
     Example,
     check_token_mode,
@@ -30,7 +31,7 @@ from histeval.systems.taggers.examples import (
 from histeval.systems.taggers.folder import TEXTS, check_free, check_grammar, pack_grammar, pack_texts, write_model
 from histeval.systems.taggers.labels import Labelling, Tags
 from histeval.systems.taggers.network import passes
-from histeval.systems.taggers.worker import CRF, LEXICON, NETWORK, VOCABULARY, Job, run_jobs
+from histeval.systems.taggers.worker import LEXICON, NETWORK, VOCABULARY, Job, member_file, run_jobs
 
 SYSTEMS: dict[str, tuple[str, ...]] = {
     "crf": ("crf",),
@@ -39,7 +40,6 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "transformer": ("transformer",),
 }
 """Taggers by name and the fits each consists of."""
-RESULTS = {"crf": (CRF, LEXICON), "bilstm": (NETWORK, VOCABULARY)}
 TOKENS = "published"
 
 Report = Callable[[str], None]
@@ -96,6 +96,7 @@ def train(
     weights: Sequence[float] = (),
     workers: int = 2,
     epochs: int | None = None,
+    members: int | None = None,
     report: Report | None = None,
     **backbone: Any,
 ) -> Trained:
@@ -105,7 +106,8 @@ def train(
     in proportion to books. `noise` adds `noise_copies` copies of the first reading with OCR noise of that strength,
     learnt from the others; None means 1 where there are several readings to learn it from (none for `transformer`).
     `weights` are those of the hierarchical loss, one for each step from the root of the class tree to the label,
-    outermost first. `backbone` are options of `transformer.fit_columns` (model, batch, ...).
+    outermost first. `members` is how many feature CRFs are fitted and averaged (None: `crf.MEMBERS`). `backbone` are
+    options of `transformer.fit_columns` (model, batch, ...).
 
     The result depends on the seed, the data and the versions of the libraries alone. Raises UsageError for options
     that cannot be, an empty training set or one without entities; MissingExtraError; OutputError.
@@ -114,7 +116,9 @@ def train(
     system = system or default_system()
     if noise is None:
         noise = 1.0 if system != "transformer" and len(datasets) > 1 else 0.0
-    check_options(system, approach, weights, noise, noise_copies, workers, epochs, backbone)
+    check_options(system, approach, weights, noise, noise_copies, workers, epochs, backbone, members)
+    if "crf" in SYSTEMS[system]:
+        members = members or crf.MEMBERS
     check_token_mode(tokens)
     check_free(Path(out))
     if not datasets:
@@ -146,6 +150,7 @@ def train(
         "noise": noise,
         "noise_copies": noise_copies if noise else 0,
         "seed": seed,
+        "members": members or 0,
         "weights": list(weights),
         "grammar": pack_grammar(datasets[0].description.types),
         "labels": label_sets,
@@ -176,7 +181,17 @@ def train(
     else:
         rounds = {"crf": epochs, "bilstm": epochs or passes(len(datasets), noise_copies if noise else 0)}
         files = fit_chains(
-            SYSTEMS[system], examples, columns, label_sets, labelling, seed, weights, rounds, workers, report
+            SYSTEMS[system],
+            examples,
+            columns,
+            label_sets,
+            labelling,
+            seed,
+            weights,
+            rounds,
+            members or 0,
+            workers,
+            report,
         )
     files[TEXTS] = pack_texts(
         truth.text for item in datasets for truth in truths(item, (key for key in ids if key in item.documents))
@@ -196,6 +211,7 @@ def check_options(
     workers: int,
     epochs: int | None,
     backbone: Mapping[str, Any],
+    members: int | None = None,
 ) -> None:
     """Raise UsageError, or MissingExtraError, for options that no training can have."""
     if system not in SYSTEMS:
@@ -218,6 +234,10 @@ def check_options(
         raise UsageError("the strength of noise is a number from 0 to 20; 1 is that of the OCR it is learnt from")
     if noise_copies < 1 or workers < 1 or (epochs is not None and epochs < 1):
         raise UsageError("copies, workers and epochs are whole numbers from 1 upwards")
+    if members is not None and members < 1:
+        raise UsageError("members is a whole number from 1 upwards")
+    if members is not None and "crf" not in SYSTEMS[system]:
+        raise UsageError(f"members are feature CRFs, which {system} has not; choose --system crf or crf+bilstm")
     if backbone and system != "transformer":
         raise UsageError(f"{', '.join(sorted(backbone))} belong to --system transformer")
 
@@ -273,12 +293,13 @@ def fit_chains(
     seed: int,
     weights: Sequence[float],
     epochs: Mapping[str, int | None],
+    members: int,
     workers: int,
     report: Report | None,
 ) -> dict[str, bytes]:
     """The files of a model of chains, `NUMBER-NAME` for each column that has two labels or more.
 
-    `epochs` are the passes of each kind of fit, None for its own default.
+    `epochs` are the passes of each kind of fit, None for its own default; `members` is the number of feature CRFs.
     """
     words = [item.tokens.words for item in examples]
     breaks = [item.tokens.breaks for item in examples]
@@ -294,16 +315,24 @@ def fit_chains(
                     f"the class tree has {len(groups) + 1} steps from its root to a label; give as many weights"
                 )
             for kind in reversed(kinds):  # the network first, since it takes longer
-                folder = Path(place) / f"{number}-{kind}"
-                folder.mkdir()
-                job = Job(kind, words, breaks, column, plain, labels, seed, epochs[kind], groups, list(weights))
-                jobs.append((job, folder))
+                for member in range(1, (members if kind == "crf" else 1) + 1):
+                    folder = Path(place) / f"{number}-{kind}-{member}"
+                    folder.mkdir()
+                    options = (seed, epochs[kind], groups, list(weights), member)
+                    jobs.append((Job(kind, words, breaks, column, plain, labels, *options), folder))
         run_jobs(jobs, workers, report)
         return {
             f"{folder.name.split('-')[0]}-{name}": (folder / name).read_bytes()
             for job, folder in jobs
-            for name in RESULTS[job.kind]
+            for name in results(job.kind, job.member)
         }
+
+
+def results(kind: str, member: int) -> tuple[str, ...]:
+    """The files that a fit leaves for the model. The lexicon is the same for all CRFs, so that one suffices."""
+    if kind == "bilstm":
+        return (NETWORK, VOCABULARY)
+    return (member_file(member), LEXICON) if member == 1 else (member_file(member),)
 
 
 def versions() -> dict[str, str]:

@@ -24,11 +24,17 @@ JOB, FAILED, SAID = "job.json", "failed.json", "stderr.txt"
 CRF, LEXICON, NETWORK, VOCABULARY = "model.crfsuite", "lexicon.json", "network.npz", "vocabulary.json"
 
 
+def member_file(member: int) -> str:
+    """The file of a CRF of a model: that of the first has the plain name."""
+    return CRF if member == 1 else CRF.replace(".", f"-{member}.")
+
+
 @dataclass(frozen=True)
 class Job:
     """One fit: `kind` is crf or bilstm; tokens, line breaks and labels by text; the label set in order.
 
-    `kinds` are the labels without prefixes, for the lexicon; `groups` and `weights` those of the hierarchical loss.
+    `kinds` are the labels without prefixes, for the lexicon; `groups` and `weights` those of the hierarchical loss;
+    `member` counts the CRFs of a model from 1.
     """
 
     kind: str
@@ -41,6 +47,7 @@ class Job:
     epochs: int | None = None
     groups: Sequence[Sequence[int]] = ()
     weights: Sequence[float] = ()
+    member: int = 1
 
 
 def run_jobs(
@@ -127,8 +134,9 @@ def _perform_crf(folder: Path, job: dict[str, Any]) -> None:
     crf.fit(
         lambda text: crf_features(words[text], breaks[text], words_of),
         job["labels"],
-        folder / CRF,
+        folder / member_file(job["member"]),
         seed=job["seed"],
+        member=job["member"],
         epochs=job["epochs"] or crf.EPOCHS,
     )
     (folder / LEXICON).write_text(json.dumps(words_of, ensure_ascii=True), encoding="ascii")
