@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 import re
 import struct
@@ -21,6 +22,24 @@ from histeval.overview.plots.ranked import MOST_ROWS
 from histeval.overview.plots.trade import frontier
 from support import examples
 
+LONG = "Wissenschaftliche-Handschriftenerkennung-2026-"
+OUTSIDE = """() => {
+  const all = document.querySelector('svg').getBoundingClientRect();
+  return [...document.querySelectorAll('svg text')].filter(text => text.textContent.trim()).filter(text => {
+    const box = text.getBoundingClientRect();
+    return box.left < all.left - 1 || box.right > all.right + 1 || box.top < all.top - 1 || box.bottom > all.bottom + 1;
+  }).map(text => text.textContent);
+}"""
+"""The texts of a drawing that are cut off at its edge."""
+OVERLAPPING = """() => {
+  const marks = [...document.querySelectorAll('.role-legend-symbol path')].map(mark => mark.getBoundingClientRect());
+  return [...document.querySelectorAll('.role-legend-label text')].filter(text => {
+    const box = text.getBoundingClientRect();
+    const beside = mark => mark.top < box.bottom && mark.bottom > box.top;
+    return marks.some(mark => beside(mark) && mark.left > box.left && mark.left < box.right);
+  }).map(text => text.textContent);
+}"""
+"""The names in a legend that reach into the mark of the next."""
 ATTACK = "</svg><script>alert(1)</script>&\"' \u202e\x00{{x}} =cmd()"
 
 
@@ -175,7 +194,7 @@ def test_nothing_and_missing_values_are_drawn_too(kind: str, tmp_path: Path) -> 
 def test_colours_change_on_dark_paper_and_series_differ_without_colour(tmp_path: Path) -> None:
     figure = draw("noise_curve", sample()["noise_curve"], tmp_path)
     style = figure.svg_text.partition("<style>")[2].partition("</style>")[0]
-    assert style.startswith("@media (prefers-color-scheme:dark)")
+    assert style.startswith("@media screen and (prefers-color-scheme:dark)")
     for colour in (theme.INK, theme.SOFT, theme.BLUE):
         assert f'"{colour}"' in figure.svg_text.replace(style, "")
         assert f'[fill="{colour}"]{{fill:{theme.DARK[colour]}}}' in style
@@ -258,3 +277,58 @@ def test_unknown_kinds_and_unwritable_folders_are_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be written"):
         draw("levels", sample()["levels"], tmp_path / "file")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_name_fits_into_its_drawing(chromium: Any, kind: str, tmp_path: Path) -> None:
+    """In the fonts of this browser, which need not be those that the chart was laid out with, and in wider ones."""
+    data = sample(6, 5)[kind]
+    text = json.dumps(data).replace("system-", LONG).replace("document-", "MMWW")
+    drawing = draw(kind, json.loads(text), tmp_path).svg_text
+    page = chromium.new_page()
+    try:
+        for font in ("", "text { font-family: 'DejaVu Sans', Verdana, sans-serif !important }"):
+            page.set_content(f"<style>body {{ margin: 0 }} {font}</style>{drawing}")
+            outside = page.evaluate(OUTSIDE)
+            assert outside == []
+    finally:
+        page.close()
+
+
+@pytest.mark.browser
+def test_legends_leave_room_between_their_columns(chromium: Any, tmp_path: Path) -> None:
+    data = sample(6)["levels"]
+    text = json.dumps(data).replace("system-", LONG)
+    drawing = draw("levels", json.loads(text), tmp_path).svg_text
+    page = chromium.new_page()
+    try:
+        page.set_content(drawing)
+        assert page.evaluate(OVERLAPPING) == []
+    finally:
+        page.close()
+
+
+def test_an_axis_of_money_or_time_is_never_without_numbers(tmp_path: Path) -> None:
+    """All at one price, or all within a small range."""
+    for costs in ([0.035] * 3, [0.02, 0.021, 0.0205], [2.1, 2.9, 4.4], [0.0, 0.0, 0.0], [1e-7, 1.0, 1e6]):
+        points = [
+            {"name": f"s{place}", "provider": "", "value": 0.5, "low": 0.4, "high": 0.6, "cost": cost}
+            for place, cost in enumerate(costs)
+        ]
+        found = draw("cost_frontier", {"metric": "F1", "higher_is_better": True, "points": points}, tmp_path)
+        labels = re.findall(
+            r'text-anchor="middle" transform="translate\([^"]*"[^>]*>([\d.e+-]+)</text>', found.svg_text
+        )
+        assert len({float(label) for label in labels}) >= 2
+
+
+def test_systems_without_a_day_are_counted_among_those_that_are_not_drawn(tmp_path: Path) -> None:
+    data = sample()["time"]
+    points = [
+        {**point, "date": date} for point, date in zip(data["points"], ("", "yesterday", "2025-02-30"), strict=False)
+    ]
+    found = draw("time", {**data, "points": [*points, *data["points"][3:]]}, tmp_path)
+    assert found.notes == ("3 systems are not drawn: day not known.",)
+    (one,) = draw("time", {**data, "points": [points[0], *data["points"][1:]]}, tmp_path).notes
+    assert one == "1 system is not drawn: day not known."

@@ -100,9 +100,9 @@ def _data(collected: Collected, board: Board, ways: Ways) -> Iterator[tuple[str,
             "date": one.run.date,
         }
         for one in board.standings
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", one.run.date)
     ]
-    if len({point["date"] for point in dated}) > 1:
+    days = {one.run.date for one in board.standings if re.fullmatch(r"\d{4}-\d\d-\d\d", one.run.date)}
+    if len(days) > 1:
         yield "time", {**shared, "points": dated}
     groups, levels = _groups(board.first)
     for kind, found, words in (("fields_or_types", groups, "F1"), ("levels", levels, "F1")):

@@ -22,7 +22,7 @@ def intervals(data: Row) -> Drawing:
     metric = data["metric"]
     systems = [one for one in data["systems"] if one["value"] is not None]
     without = len(data["systems"]) - len(systems)
-    notes = [f"{without} systems without a value are not drawn."] if without else []
+    notes = [f"{counted(without, 'system')} without a value left out."] if without else []
     if not systems:
         return nothing(metric, notes)
     shown, rest = systems[:MOST_ROWS], systems[MOST_ROWS:]
@@ -61,7 +61,8 @@ def intervals(data: Row) -> Drawing:
         tick = {"color": FAINT, "thickness": 1.2, "height": step * 0.8, "orient": "vertical"}
         layers.append(strokes.mark_tick(**tick).encode(x=x, y=y))
         layers.append(texts([{"x": -10, "y": y_rest, "text": f"{len(rest)} more"}], SOFT, align="right"))
-        notes.append(f"The first {len(shown)} systems have a row; the other {len(rest)} are strokes in the last one.")
+        others = "other one is a stroke" if len(rest) == 1 else f"other {len(rest)} are strokes"
+        notes.append(f"The first {len(shown)} systems have a row; the {others} in the last one.")
     best, last = systems[0], systems[-1]
     together = sum(bool(one["tied"]) for one in systems)
     said = (
@@ -82,7 +83,7 @@ def heatmap(data: Row) -> Drawing:
     order = [i for _, i in sorted(known)]
     notes = []
     if len(order) < len(values):
-        notes.append(f"{len(values) - len(order)} documents without a value are not drawn.")
+        notes.append(f"{counted(len(values) - len(order), 'document')} without a value left out.")
     if not order:
         return nothing(data["metric"], notes)
     shown, columns = order[:MOST_ROWS], range(min(len(data["systems"]), MOST_COLUMNS))

@@ -25,7 +25,15 @@ from histeval.overview.plots.theme import DASHES, FAINT, LINE, SERIES, SHAPES, W
 MOST_NAMED = 5
 """So many systems have a name, a shape and an interval in each group; the others are strokes."""
 LANE = 13
-_LEGEND = {"columns": 2, "labelLimit": 260, "symbolSize": 80, "symbolStrokeWidth": 2, "symbolOpacity": 1}
+# Columns stand so far apart that a name in a wider font does not reach the next.
+_LEGEND = {
+    "columns": 2,
+    "columnPadding": 44,
+    "labelLimit": 260,
+    "symbolSize": 80,
+    "symbolStrokeWidth": 2,
+    "symbolOpacity": 1,
+}
 
 
 def _looks(titles: Sequence[str]) -> dict[str, Any]:
@@ -87,7 +95,8 @@ def grouped(data: Row, what: str) -> Drawing:
     notes = []
     if len(systems) > len(titles):
         rest = len(systems) - len(titles)
-        notes.append(f"The first {len(titles)} systems are named; the other {rest} are strokes.")
+        others_are = "other one is a stroke" if rest == 1 else f"other {rest} are strokes"
+        notes.append(f"The first {len(titles)} systems are named; the {others_are}.")
     said = f"{metric} by {what} for {counted(len(systems), 'system')}."
     for group in groups[:12]:
         there = [row for row in rows if row["group"] == group and row["system"] in titles]

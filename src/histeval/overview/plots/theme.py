@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from types import ModuleType
 from typing import Any
 
@@ -44,6 +44,9 @@ CHECKED = False
 """Whether charts are checked against the schema of Vega-Lite."""
 SCALE = 2
 """Pixels of the PNG per unit of the SVG."""
+WIDER = 1.3
+"""So many units a letter may be wider in a reader's font than in the one that a chart is laid out with: DejaVu Sans,
+which stands in for Arial on many systems, by a sixth."""
 
 CONFIG: dict[str, Any] = {
     "background": "transparent",
@@ -105,14 +108,42 @@ def render(chart: Any, title: str) -> tuple[str, bytes]:
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     drawn = _numbered(vl_convert.vegalite_to_svg(spec, vl_version=version))
     head, body = drawn[: drawn.index(">") + 1], drawn[drawn.index(">") + 1 :]
-    white = f'{head}<rect width="100%" height="100%" fill="{PAPER}"/>{body}'
+    head = _roomy(head, body)
+    left, top = head.partition('viewBox="')[2].split()[:2]
+    white = f'{head}<rect x="{left}" y="{top}" width="100%" height="100%" fill="{PAPER}"/>{body}'
     png: bytes = vl_convert.svg_to_png(white, scale=SCALE)
     return f"{head}<title>{escape(title)}</title>{_style()}{body}", png
 
 
+_TEXT = re.compile(r"<text ([^>]*)>([^<]*)</text>")
+_HEAD = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 ([\d.]+) ([\d.]+)"')
+
+
+def _roomy(head: str, body: str) -> str:
+    """The opening tag of a drawing with room at its edges for names that a wider font makes longer: left of those
+    that end at a mark, right of those that begin there, above those that stand up."""
+    left = right = top = 0.0
+    for style, text in _TEXT.findall(body):
+        more = WIDER * len(unescape(text))
+        if "rotate(-90)" in style:
+            continue  # the title of an axis, in the middle of its edge
+        if "rotate(" in style:
+            top, right = max(top, more), max(right, more / 2)
+        elif 'text-anchor="end"' in style:
+            left = max(left, more)
+        elif 'text-anchor="start"' in style:
+            right = max(right, more)
+
+    def grown(found: re.Match[str]) -> str:
+        wide, high = float(found[3]) + left + right, float(found[4]) + top
+        return f'width="{wide:g}" height="{high:g}" viewBox="{-left:g} {-top:g} {wide:g} {high:g}"'
+
+    return _HEAD.sub(grown, head, count=1)
+
+
 def _style() -> str:
     rules = "".join(f'[fill="{one}"]{{fill:{other}}}[stroke="{one}"]{{stroke:{other}}}' for one, other in DARK.items())
-    return f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
+    return f"<style>@media screen and (prefers-color-scheme:dark){{{rules}}}</style>"
 
 
 _ID = re.compile(r'(?<=id=")[A-Za-z_]+\d+(?=")')

@@ -86,7 +86,7 @@ def trade(data: Row, what: str, title: str, unit: str) -> Drawing:
     if free:
         notes.append("Systems that cost nothing stand at the left edge.")
     if len(labels) < len(named):
-        notes.append(f"{len(named) - len(labels)} names on the frontier found no room; the CSV has all.")
+        notes.append(f"{counted(len(named) - len(labels), 'name')} on the frontier found no room; the CSV has all.")
     cheap = "cheaper" if what == "cost" else "faster"
     buys = "; ".join(f"{short(one['name'])} ({one[what]:.3g}, {number(one['value'])})" for one in best[:12])
     said = f"{metric} against {unit} for {counted(len(points), 'system')}. "
@@ -145,15 +145,30 @@ def _down(value: float, bounds: Sequence[float], height: float) -> float:
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Ticks of a log axis between two exponents: powers of ten, and where these are few, 2 and 5 of each."""
-    steps = (1,) if high - low > 3 else (1, 2, 5)
+    """Ticks of a log axis between two exponents: powers of ten; where these are few, 2 and 5 of each; and where even
+    these are fewer than two, as many more digits as it takes, so that an axis is never without a number.
+
+    >>> _powers(-4, 0), _powers(0.2, 0.4), _powers(0.54, 0.55)
+    ([0.0001, 0.001, 0.01, 0.1, 1.0], [1.6, 1.8, 2.0, 2.2, 2.4], [3.48, 3.5, 3.52, 3.54])
+    """
     exponents = range(math.floor(low), math.ceil(high) + 1)
-    return [step * 10.0**one for one in exponents for step in steps if low <= math.log10(step) + one <= high]
+    steps = (1,) if high - low > 3 else (1, 2, 5)
+    found = [float(f"{step}e{one}") for one in exponents for step in steps]
+    found = [value for value in found if low <= math.log10(value) <= high]
+    if len(found) > 1:
+        return found
+    bottom, top = 10**low, 10**high
+    step = 10.0 ** math.floor(math.log10(top - bottom))
+    step = next(size * step for size in (0.1, 0.2, 0.5, 1, 2) if (top - bottom) / (size * step) <= 6)
+    first = math.ceil(bottom / step)
+    return [float(f"{one * step:.12g}") for one in range(first, math.floor(top / step) + 1)]
 
 
 def _left_out(given: Sequence[Row], shown: Sequence[Any], what: str) -> list[str]:
     left = len(given) - len(shown)
-    return [f"{left} systems are not drawn, since their {what} is not known."] if left else []
+    if not left:
+        return []
+    return [f"{'1 system is' if left == 1 else f'{left} systems are'} not drawn: {what} not known."]
 
 
 def _day(value: object) -> date | None:
