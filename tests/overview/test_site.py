@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
@@ -195,6 +196,32 @@ def test_a_folder_that_is_no_overview_is_refused_and_stays_as_it_is(letters: Mak
     with pytest.raises(UsageError, match="--out"):
         letters(out)
     assert snapshot(tmp_path) == before
+
+
+def test_what_is_said_of_a_damaged_overview_helps(letters: Make, tmp_path: Path) -> None:
+    """What the message advises can be done, and works."""
+    site = letters(tmp_path / "site")
+    (site.out / "manifest.json").write_text("{", encoding="utf-8")
+    with pytest.raises(UsageError, match="name another folder with --out, or remove .*site and what is in it"):
+        letters(site.out)
+    assert letters(tmp_path / "another").built.index.is_file()
+    shutil.rmtree(site.out)
+    assert letters(site.out).built.index.is_file()
+
+
+def test_folders_in_which_nothing_is_left_go_with_their_files(tmp_path: Path) -> None:
+    def build(*paths: str) -> None:
+        with Site(tmp_path / "site") as site:
+            for path in paths:
+                site.write(path, "x")
+            site.finish()
+
+    build("index.html", "datasets/a/runs/one.html", "datasets/b/runs/one.html", "datasets/b/two.html")
+    (tmp_path / "site" / "datasets" / "b" / "mine.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "site" / "empty").mkdir()
+    build("index.html")
+    left = {path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*")}
+    assert left == {"index.html", "manifest.json", "datasets", "datasets/b", "datasets/b/mine.txt", "empty"}
 
 
 def test_an_empty_folder_is_taken(letters: Make, tmp_path: Path) -> None:

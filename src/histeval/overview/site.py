@@ -76,7 +76,10 @@ class Site:
             self._values_before = _entries(found.get("values"))
             self._read_journal()
         except ValueError as fault:
-            raise UsageError(f"{file} is damaged; remove it, or name another folder with --out") from fault
+            raise UsageError(
+                f"{file} is damaged, so that nobody knows what in {self.out} is ours; name another folder with --out, "
+                f"or remove {self.out} and what is in it"
+            ) from fault
         except OSError as fault:
             raise OutputError(f"{self.out}: cannot be used: {fault.strerror or fault}") from fault
 
@@ -178,6 +181,7 @@ class Site:
             with suppress(FileNotFoundError):
                 self.place(path).unlink()
                 self.removed.append(path)
+            self._leave_no_empty_folder(path)
         manifest = {
             "made_by": "histeval",
             "format": FORMAT,
@@ -193,6 +197,17 @@ class Site:
         if text:
             _write(target, text.encode("ascii"), self._folders)
         (self.out / JOURNAL).unlink(missing_ok=True)
+
+    def _leave_no_empty_folder(self, path: str) -> None:
+        """Removes the folders of a file that is gone, as far as nothing is left in them."""
+        folder = self.place(path).parent
+        while folder != self.out:
+            try:
+                folder.rmdir()
+            except OSError:  # something is in it, of ours or not
+                return
+            self._folders.discard(folder)
+            folder = folder.parent
 
     def _is_as_written(self, path: str, entry: dict[str, Any]) -> bool:
         if "sha256" not in entry:
