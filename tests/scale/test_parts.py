@@ -17,6 +17,7 @@ from histeval.datasets import load_dataset
 from histeval.datasets.base import Dataset, Document
 from histeval.datasets.bundled import bundled
 from histeval.errors import AnswersError, HistevalError
+from histeval.runs import parts
 from histeval.runs.answers import AnswerSet
 from histeval.runs.parts import Piece, is_corpus, open_corpus, pieces, rows_of
 from histeval.runs.score import score_run
@@ -271,3 +272,32 @@ def test_a_unit_may_be_a_number_and_nothing_else(tmp_path: Path) -> None:
         write(tmp_path / "a.jsonl", [{"document": "a", "truth": {}, "text": "", "unit": wrong}])
         with pytest.raises(AnswersError, match=r"line 1: has a unit that is neither"):
             list(corpus.documents(pieces(tmp_path)[0]))
+
+
+def test_a_damaged_part_in_parquet_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is damaged: polars may panic, which is no Exception, and a footer may promise any number of rows."""
+    polars = pytest.importorskip("polars")
+    corpus = open_corpus("letters", bundled("letters"))
+    path = write(tmp_path / "a.parquet", [{"document": f"d{n}", "truth": {}, "text": "", "unit": 1} for n in range(50)])
+    (piece,) = pieces(path)
+    whole = path.read_bytes()
+    for length in (0, 3, 100, len(whole) - 9, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(AnswersError, match="is not Parquet"):
+            pieces(path)
+        with pytest.raises(AnswersError, match="is not Parquet"):
+            list(corpus.documents(piece))
+    path.write_bytes(whole)
+    with monkeypatch.context() as patch:
+        patch.setattr(parts, "MOST_ROWS", 49)
+        with pytest.raises(AnswersError, match="says that it holds 50 rows"):
+            pieces(path)
+
+    def panics(*_: Any, **__: Any) -> Any:
+        raise polars.exceptions.PanicException("assertion failed\n\x1b[31m left: 0")
+
+    monkeypatch.setattr(polars.LazyFrame, "collect", panics)
+    for read in (lambda: pieces(path), lambda: list(corpus.documents(piece))):
+        with pytest.raises(AnswersError, match=r"is not Parquet: assertion failed") as caught:
+            read()
+        assert str(caught.value).isprintable()

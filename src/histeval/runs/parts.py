@@ -18,7 +18,7 @@ from typing import Any
 
 from histeval.datasets.base import Dataset, Document
 from histeval.datasets.files import LINE_LIMIT, MEBIBYTE, decode, parse_json, reason, shown
-from histeval.errors import AnswersError, DatasetError, MissingExtraError, UsageError
+from histeval.errors import AnswersError, DatasetError, MissingExtraError, UsageError, printable
 from histeval.runs.answers import answer_from
 from histeval.tasks.base import Answer
 from histeval.tasks.description import Description
@@ -27,6 +27,8 @@ PIECE = 8 * MEBIBYTE
 """Bytes of a JSON Lines file that make one piece, about."""
 ROWS = 4000
 """Rows of a Parquet file that make one piece."""
+MOST_ROWS = 10**9
+"""Rows of a Parquet file at most; a damaged one may name any number."""
 SUFFIXES = (".jsonl", ".ndjson", ".parquet")
 SEEN = 20
 """Parts of a folder that are looked into for a row with a truth."""
@@ -186,18 +188,25 @@ def _polars() -> Any:
 
 def _parquet_rows(file: Path) -> int:
     polars = _polars()
+    rows = int(_collected(polars.scan_parquet(file).select(polars.len()), file).item())
+    if rows > MOST_ROWS:
+        raise AnswersError(f"says that it holds {rows} rows, more than the {MOST_ROWS} that one part may", file=file)
+    return rows
+
+
+def _collected(query: Any, file: Path) -> Any:
+    """The table of a query. A damaged file makes polars panic, which is no Exception, in whatever place it is."""
+    polars = _polars()
     try:
-        return int(polars.scan_parquet(file).select(polars.len()).collect().item())
-    except (polars.exceptions.PolarsError, OSError) as fault:
-        raise AnswersError(f"is not Parquet: {' '.join(str(fault).split())[:200]}", file=file) from None
+        return query.collect()
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, ValueError) as fault:
+        raise AnswersError(f"is not Parquet: {printable(' '.join(str(fault).split()), 200)}", file=file) from None
 
 
 def _parquet(piece: Piece) -> Iterator[tuple[int | None, dict[str, Any]]]:
     polars = _polars()
-    try:
-        frame = polars.scan_parquet(piece.file).slice(piece.start, piece.stop - piece.start).collect()
-    except (polars.exceptions.PolarsError, OSError) as fault:
-        raise AnswersError(f"is not Parquet: {' '.join(str(fault).split())[:200]}", file=piece.file) from None
+    rows = polars.scan_parquet(piece.file).slice(piece.start, piece.stop - piece.start)
+    frame = _collected(rows, piece.file)
     for number, row in enumerate(frame.iter_rows(named=True), piece.start + 1):
         value = {key: _plain(item, piece.file, number) for key, item in row.items() if item is not None}
         for key in ("truth", "record", "attributes", "usage"):
