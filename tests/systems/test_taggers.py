@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from histeval.datasets import load_dataset
+from histeval.datasets.bundled import bundled
 from histeval.entities.grammar import Grammar
 from histeval.entities.spans import Entry, Span
 from histeval.entities.tags import level_tags
@@ -29,7 +30,7 @@ from histeval.systems.base import Request
 from histeval.systems.base import open_system as open_any
 from histeval.systems.taggers import load_tagger, open_system, train, train_directories
 from histeval.systems.taggers.decode import Chain, viterbi
-from histeval.systems.taggers.evaluate import fold_groups, leave_groups_out
+from histeval.systems.taggers.evaluate import evaluate, fold_groups, leave_groups_out
 from histeval.systems.taggers.examples import by_attribute, sample, tokens_of
 from histeval.systems.taggers.features import crf_features, network_features
 from histeval.systems.taggers.folder import FORMAT, checksum, pack_arrays, unpack_arrays
@@ -395,6 +396,67 @@ def test_long_entries_and_rare_characters(model: Path) -> None:
     assert len(records[0]["tokens"]) == len(records[0]["level1"]) > 10_000
     assert [len(record["tokens"]) for record in records[2:]] == [0, 0]
     assert records[1]["level1"][0] == "I-PER"
+
+
+def test_own_entries_have_plain_tokens_unless_others_are_asked_for(tmp_path: Path) -> None:
+    """Published tokens end at the tags of the truth: on own entries they would tell where entities end."""
+    own = train([of_entries([PLAIN] * 5)], tmp_path / "own", system="crf")
+    assert own.settings["tokens"] == "plain"
+    asked = train([of_entries([PLAIN] * 5)], tmp_path / "asked", system="crf", tokens="published")
+    assert asked.settings["tokens"] == "published"
+    published = train_directories(bundled("directories"), tmp_path / "published", system="crf", rows=20)
+    assert published.settings["tokens"] == "published"
+
+
+def test_the_honest_score_says_which_tokens_saw_the_truth(tmp_path: Path) -> None:
+    """Names that no sign ends: whoever sees the tags finds them all, whoever sees the text alone none."""
+    names, places = ("李明", "王小二", "赵四"), ("南京路", "北京路", "上海路")
+    lines = []
+    for row in range(30):
+        name, place = names[row % 3], places[row // 3 % 3]
+        spans = [
+            {"type": "PER", "start": 0, "end": len(name)},
+            {"type": "LOC", "start": len(name) + 1, "end": len(name) + 1 + len(place)},
+        ]
+        book = {"book": str(row % 2)}
+        text = f"{name}x{place}y. z"
+        lines.append(json.dumps({"id": str(row), "text": text, "spans": spans, "attributes": book}))
+    (tmp_path / "entries.jsonl").write_text("\n".join(lines) + "\n")
+    (tmp_path / "dataset.toml").write_text('task = "directories"\nname = "own"\n[truth]\nfile = "entries.jsonl"\n')
+    by_truth = evaluate(tmp_path, system="crf", tokens="published")
+    assert by_truth.scores[0].values["f1[All]"] == 1.0
+    assert any("end at the tags of the ground truth" in note for note in by_truth.notes)
+    honest = evaluate(tmp_path, system="crf")
+    assert (honest.scores[0].values["f1[All]"] or 0.0) < 0.1
+    assert honest.notes == ()
+
+
+INSIDE = Entry("Arnouxboulanger, 5", (Span("PER", 0, 6), Span("ACT", 6, 15)))
+BESIDE = Entry("Arnoux Belin, 5", (Span("PER", 0, 6), Span("PER", 7, 12)))
+
+
+@pytest.mark.parametrize(
+    ("entry", "tokens", "scheme", "words"),
+    [
+        (PLAIN, "plain", "IO", ""),
+        (INSIDE, "published", "IO", ""),
+        (INSIDE, "plain", "IO", "of 10 entities 5 begin or end inside a token, 5 hold the beginning of no token"),
+        (BESIDE, "plain", "IO", "of 10 entities 5 follow one of their type and are one with it in IO"),
+        (BESIDE, "plain", "IOB2", ""),
+    ],
+)
+def test_what_tokens_and_tags_cannot_say_is_told(
+    entry: Entry, tokens: str, scheme: str, words: str, tmp_path: Path
+) -> None:
+    trained = train([of_entries([entry] * 5)], tmp_path / "model", system="crf", tokens=tokens, scheme=scheme)
+    told = [note for note in trained.notes if "so the model cannot say them exactly" in note]
+    assert [note.partition(", so the model")[0] for note in told] == ([words] if words else [])
+
+
+def test_one_label_because_of_the_tokens_is_told(tmp_path: Path) -> None:
+    whole = Entry("Arnouxboulanger", (Span("PER", 0, 6), Span("ACT", 6, 15)))
+    with pytest.raises(UsageError, match=r"has the label I-PER.O, .* of 10 entities 5 begin or end inside a token"):
+        train([of_entries([whole] * 5)], tmp_path / "model", system="crf")
 
 
 def test_readings_of_the_same_rows_and_noise(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from histeval.datasets.bundled import bundled
-from histeval.errors import InputError, UsageError
+from histeval.errors import HistevalError, InputError, UsageError
+from histeval.systems.taggers.grid import _options as options_of
 from histeval.systems.taggers.grid import grid_table, read_grid, run_grid
 from histeval.systems.taggers.published import COLUMNS, metric_name, published_figures
 from support import DATA, needs_data
@@ -119,3 +120,65 @@ def test_published_figures_are_those_of_the_data() -> None:
         key = (row["dataset"].lower(), names[row["approach"]], row["model"], row["tags"])
         assert published_figures()[key][row["metric"]] == pytest.approx(float(row["f1_pct_mean"]), abs=0.005001)
     assert sum(len(found) for found in published_figures().values()) == 436
+
+
+LATE = {
+    "rows": ("system = 'crf'\nrows = [20, 100000]", "between 1 and"),
+    "scheme": ("system = 'crf'\nscheme = ['IO', 'IO2']", "cannot learn the scheme 'IO2'"),
+    "approach": ("system = 'crf'\napproach = ['joint', 'deep']", "no approach 'deep'"),
+    "text": ("system = 'crf'\ntext = ['reference', 'latin']", "no text 'latin'"),
+    "no text": ("system = 'crf'\ntext = ['reference', ',']", "name at least one text"),
+    "noise of one": ("system = 'crf'\nnoise = [0, 1]", "two texts of the same rows"),
+    "noise": ("system = 'crf'\nnoise = [0, -1]\ntext = 'reference,ocr'", "from 0 to 20"),
+    "weights": ("system = 'crf'\napproach = ['joint']\n[options]\nweights = [1, 2]", "belong to the hierarchical"),
+    "backbone": ("system = 'crf'\n[options]\nsteps = 3", "belong to --system transformer"),
+    "kind": ("system = 'crf'\n[options]\nworkers = '2'", "another kind"),
+    "twice": ("system = 'crf'\n[options]\nseed = 3", "has seed among the options"),
+}
+
+
+def test_options_go_where_they_belong(tmp_path: Path) -> None:
+    text = """
+        system = ["crf", "transformer"]
+        backbone = "a"
+        approach = ["joint", "hierarchical"]
+        [options]
+        steps = 3
+        epochs = 2
+        weights = [1, 1]
+        """
+    asked = read_grid(grid_file(tmp_path, text))
+    given = {(cell["system"], cell["approach"]): set(options_of(cell, asked)) for cell in asked.cells}
+    assert given == {
+        ("crf", "joint"): {"epochs"},
+        ("crf", "hierarchical"): {"epochs", "weights"},
+        ("transformer", "joint"): {"steps", "epochs"},
+        ("transformer", "hierarchical"): {"steps", "epochs", "weights"},
+    }
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_what_cannot_be_is_said_before_the_first_training(kind: str, tmp_path: Path) -> None:
+    text, words = LATE[kind]
+    lines: list[str] = []
+    with pytest.raises(HistevalError, match=words) as fault:
+        run_grid(bundled("directories"), grid_file(tmp_path, text), tmp_path / "out", report=lines.append)
+    assert "\n" not in str(fault.value)
+    assert not any(line.startswith("1 of") for line in lines)
+
+
+def test_a_grid_never_scores_the_rows_it_was_trained_on(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "dataset.toml").write_text('task = "directories"\nname = "own"\n[truth]\nfile = "entries.jsonl"\n')
+    line = '{"id": "%d", "text": "Blanc, %d", "spans": [{"type": "PER", "start": 0, "end": 5}]%s}\n'
+    path = grid_file(tmp_path, 'system = "crf"')
+    (data / "entries.jsonl").write_text("".join(line % (row, row, "") for row in range(9)))
+    with pytest.raises(UsageError, match="own has no split into train and test"):
+        run_grid(data, path, tmp_path / "out")
+    part = ', "attributes": {"split": "%s"}'
+    rows = [line % (row, row, part % ("test" if row > 5 else "train")) for row in range(9)]
+    (data / "entries.jsonl").write_text("".join(rows))
+    (row,) = run_grid(data, path, tmp_path / "out")
+    assert row.documents == 3
+    assert row.cell["tokens"] == "plain"  # published tokens of own entries would tell where their entities end

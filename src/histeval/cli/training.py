@@ -26,7 +26,7 @@ def train(
     approach: Approach = "joint",
     scheme: Scheme = "IO",
     text: str = "reference",
-    tokens: Literal["published", "plain"] = "published",
+    tokens: Literal["published", "plain"] | None = None,
     split: Literal["train", "dev", "test", "all"] = "train",
     rows: int | None = None,
     noise: float | None = None,
@@ -63,7 +63,8 @@ def train(
     text
         Texts of the rows to train on, with commas between: reference,ocr.
     tokens
-        published: those of the benchmark, which follow the markup; plain: of the text alone, as in real use.
+        published: those of the benchmark, which end at the tags of the truth; plain: of the text alone, as in real use
+        (the default but for the published dataset).
     split
         The part to train on.
     rows
@@ -140,7 +141,7 @@ def evaluate(
     approach: Approach = "joint",
     scheme: Scheme = "IO",
     text: str = "reference",
-    tokens: Literal["published", "plain"] = "published",
+    tokens: Literal["published", "plain"] | None = None,
     split: str = "all",
     rows: int | None = None,
     noise: float | None = None,
@@ -174,7 +175,7 @@ def evaluate(
     text
         Texts of the rows, with commas between.
     tokens
-        published or plain.
+        published, which end at the tags of the truth, or plain (the default but for the published dataset).
     split
         Parts that take part, with commas between, so that a test part can stay unseen.
     rows
@@ -205,6 +206,7 @@ def evaluate(
     from dataclasses import replace
 
     from histeval.cli.score_tables import show_scores
+    from histeval.cli.show import console, plain
     from histeval.systems.taggers.evaluate import evaluate as leave_groups_out
 
     found = leave_groups_out(
@@ -220,6 +222,8 @@ def evaluate(
                    backbone, weights, option),
     )  # fmt: skip
     show_scores([replace(score, run=name) for name, score in zip(found.texts, found.scores, strict=True)])
+    for note in found.notes:
+        console().print(f"[dim]note[/] {plain(note)}")
 
 
 def project(
@@ -260,7 +264,7 @@ def project(
 
 
 def _options(
-    system: str | None, approach: str, scheme: str, tokens: str, rows: int | None, noise: float | None,
+    system: str | None, approach: str, scheme: str, tokens: str | None, rows: int | None, noise: float | None,
     noise_copies: int, seed: int, epochs: int | None, members: int | None, workers: int, backbone: str | None,
     weights: str, option: list[str] | None,
 ) -> dict[str, Any]:  # fmt: skip

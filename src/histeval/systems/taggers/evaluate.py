@@ -25,11 +25,15 @@ Records = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Fold:
-    """One training without some groups: their names, the ids of their documents, and the records of each text."""
+    """One training without some groups: their names, the ids of their documents, and the records of each text.
+
+    `notes` are what the tagger has to say of its answers.
+    """
 
     left_out: tuple[str, ...]
     documents: tuple[str, ...]
     records: tuple[Records, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Evaluation:
     scores: tuple[Score, ...]
     folds: tuple[tuple[str, ...], ...]
     answers: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def evaluate(
@@ -66,7 +71,9 @@ def evaluate(
     datasets = [select_splits(load_dataset("directories", path, text=name, split="all"), split) for name in text]
     parts = fold_groups(by_attribute(datasets[0], leave_out), folds)
     pooled: list[Records] = [{} for _ in datasets]
+    notes: dict[str, None] = {}
     for fold in leave_groups_out(datasets, parts, report=report, **options):
+        notes |= dict.fromkeys(fold.notes)
         for records, found in zip(pooled, fold.records, strict=True):
             records.update(found)
     scores = tuple(
@@ -78,7 +85,7 @@ def evaluate(
         if out
         else ()
     )
-    return Evaluation(tuple(text), scores, tuple(names for names, _ in parts), answers)
+    return Evaluation(tuple(text), scores, tuple(names for names, _ in parts), answers, tuple(notes))
 
 
 def select_splits(dataset: Dataset, splits: Sequence[str]) -> Dataset:
@@ -128,7 +135,8 @@ def leave_groups_out(
             report(f"{number} of {len(parts)}: without {', '.join(names)}")
         with left_out_tagger(datasets, ids, report=report, **options) as tagger:
             records = tuple(tag_documents(tagger, dataset, ids) for dataset in datasets)
-        yield Fold(tuple(names), tuple(ids), records)
+            notes = notes_of(tagger)
+        yield Fold(tuple(names), tuple(ids), records, notes)
 
 
 @contextmanager
@@ -143,6 +151,13 @@ def left_out_tagger(datasets: Sequence[Dataset], ids: Sequence[str], **options: 
         folder = Path(place) / "model"
         train(kept, folder, **options)
         yield load_tagger(folder)
+
+
+def notes_of(tagger: Tagger) -> tuple[str, ...]:
+    """What should be known of a tagger's answers, once they were given."""
+    from histeval.systems.taggers.system import TaggerSystem
+
+    return TaggerSystem(str(tagger.settings["system"]), tagger).notes
 
 
 def tag_documents(tagger: Tagger, dataset: Dataset, ids: Sequence[str]) -> Records:

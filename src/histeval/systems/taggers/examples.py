@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from histeval.datasets.base import Dataset
+from histeval.datasets.layout import trade_folder
 from histeval.entities.grammar import Grammar
 from histeval.entities.noise import NoiseModel
 from histeval.entities.spans import Entry
-from histeval.entities.tags import level_tags
+from histeval.entities.tags import level_tags, losses
 from histeval.entities.tokens import Token, plain_tokens, published_tokens
 from histeval.errors import UsageError
 
@@ -24,6 +25,7 @@ TOKEN_MODES: dict[str, str] = {
     "published": "tokens of the published benchmark, which end at the tags of the ground truth",
     "plain": "tokens of the plain text, which know nothing of the ground truth",
 }
+NOISE_OF_ONE = "noise is learnt from two texts of the same rows; train with --text reference,ocr"
 _HALF = re.compile("[\ud800-\udfff]")
 LINE_BREAKS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 
@@ -71,6 +73,14 @@ def check_token_mode(mode: str) -> None:
         raise UsageError(f"there are no tokens called {mode!r}; there are {', '.join(TOKEN_MODES)}")
 
 
+def default_tokens(dataset: Dataset) -> str:
+    """`published` for the published trade directories, so that scores compare with the published ones; else `plain`.
+
+    Published tokens end at the tags of the ground truth: on one's own entries they would tell part of the answer.
+    """
+    return "plain" if trade_folder(dataset.path) is None else "published"
+
+
 def example(entry: Entry, mode: str, scheme: str, depth: int) -> Example:
     """An entry as a training example."""
     tokens = tokens_of(entry, mode)
@@ -83,6 +93,27 @@ def examples_of(entries: Iterable[Entry], mode: str, scheme: str, grammar: Gramm
     """Examples of entries in their order; entries without tokens are left out."""
     found = (example(entry, mode, scheme, grammar.depth) for entry in entries)
     return [item for item in found if item.tokens.words]
+
+
+def unlearnable(entries: Iterable[Entry], mode: str, scheme: str, grammar: Grammar) -> str:
+    """What tokens and tags cannot say of the entities of entries, in words; empty where they say all."""
+    total, cut, unheld, merged = 0, 0, 0, 0
+    for entry in entries:
+        words = tokens_of(entry, mode)
+        spread = [Token(word, *offsets) for word, offsets in zip(words.words, words.offsets, strict=True)]
+        lost = losses(entry, spread, scheme, depth=grammar.depth, sibling_continues=mode == "published")
+        total += len(entry.spans)
+        cut, unheld, merged = cut + len(lost.cut), unheld + len(lost.unheld), merged + len(lost.merged)
+    parts = [
+        f"{count} {words}"
+        for count, words in (
+            (cut, "begin or end inside a token"),
+            (unheld, "hold the beginning of no token"),
+            (merged, f"follow one of their type and are one with it in {scheme}"),
+        )
+        if count
+    ]
+    return f"of {total} entities {', '.join(parts)}" if parts else ""
 
 
 def grammar_of(dataset: Dataset) -> Grammar:
@@ -125,7 +156,7 @@ def noise_model(datasets: Sequence[Dataset], ids: Sequence[str]) -> NoiseModel:
         if key in other.documents
     ]
     if not pairs:
-        raise UsageError("noise is learnt from two texts of the same rows; train with --text reference,ocr")
+        raise UsageError(NOISE_OF_ONE)
     return NoiseModel.fit(pairs)
 
 

@@ -7,7 +7,7 @@ A grid file is TOML. Each key below may be a list; every combination is trained,
     approach = ["independent", "joint"]
     scheme = ["IO", "IOB2"]
     text = ["reference,ocr"]            # texts trained on together; each is tagged and scored
-    tokens = ["published", "plain"]
+    tokens = ["published", "plain"]     # default: published for the published dataset, else plain
     rows = [47, 760, 6084]              # left away: all
     noise = [0.0, 1.0]                  # left away: 1 for a network with several texts
     seed = [1, 2, 3, 4, 5]              # the table gives the mean over seeds
@@ -19,6 +19,7 @@ A grid file is TOML. Each key below may be a list; every combination is trained,
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import shutil
 import tomllib
@@ -33,11 +34,18 @@ from histeval.datasets.files import atomic_write, make_folder, read_json, read_t
 from histeval.errors import InputError, UsageError
 from histeval.runs.library import score
 from histeval.systems.taggers.evaluate import tag_documents
-from histeval.systems.taggers.examples import check_token_mode, grammar_of
+from histeval.systems.taggers.examples import check_token_mode, default_tokens, grammar_of, sample
 from histeval.systems.taggers.labels import Labelling
 from histeval.systems.taggers.published import LEVELS, NOTE, TYPES, columns_of, metric_name, published_figures
 from histeval.systems.taggers.tagger import load_tagger
-from histeval.systems.taggers.train import SYSTEMS, Report, default_system, load_training, train
+from histeval.systems.taggers.train import (
+    SYSTEMS,
+    Report,
+    check_combination,
+    default_system,
+    load_training,
+    train,
+)
 
 AXES: dict[str, tuple[type, ...]] = {
     "system": (str,),
@@ -50,6 +58,8 @@ AXES: dict[str, tuple[type, ...]] = {
     "noise": (int, float),
     "seed": (int,),
 }
+TRAINED = ("system", "approach", "scheme", "tokens", "rows", "noise", "seed")
+"""The axes that `train` has as options of the same name."""
 LARGEST = 2000
 """Most combinations in one file: a list too many multiplies quickly."""
 
@@ -87,6 +97,10 @@ def read_grid(path: Path | str) -> Grid:
     options = table.pop("options", {})
     if not isinstance(options, dict):
         raise InputError("has options that are no table", file=path, remedy="Write [options] and NAME = VALUE lines")
+    twice = sorted(set(options) & {*AXES, "texts", "report"})
+    if twice:
+        remedy = "Write them above [options]"
+        raise InputError(f"has {', '.join(twice)} among the options, where they say nothing", file=path, remedy=remedy)
     lists: dict[str, list[Any]] = {}
     for key, value in table.items():
         values = value if isinstance(value, list) else [value]
@@ -101,7 +115,7 @@ def read_grid(path: Path | str) -> Grid:
         "approach": ["joint"],
         "scheme": ["IO"],
         "text": ["reference"],
-        "tokens": ["published"],
+        "tokens": [None],
         "rows": [None],
         "noise": [None],
         "seed": [1],
@@ -118,7 +132,8 @@ def read_grid(path: Path | str) -> Grid:
         cell = dict(zip(AXES, chosen, strict=True))
         if cell["system"] not in SYSTEMS:
             raise UsageError(f"there is no tagger {cell['system']!r}; there are {', '.join(SYSTEMS)}")
-        check_token_mode(cell["tokens"])
+        if cell["tokens"] is not None:
+            check_token_mode(cell["tokens"])
         if cell["system"] != "transformer" and cell["backbone"] is not None:
             cell = cell | {"backbone": None}
             if cell in cells:
@@ -153,20 +168,56 @@ def run_grid(
     make_folder(out)
     for cell, why in asked.left_out:
         say(f"left out {describe(cell)}: {why}")
+    read: dict[str, tuple[Any, Any]] = {}
+    cells = []
+    for cell in asked.cells:  # what cannot be is said before the first training, not after hours
+        for text in _texts(cell):
+            if text not in read:
+                read[text] = (load_training(dataset, text, "train"), load_dataset("directories", dataset, text=text))
+        cells.append(_checked(cell, _options(cell, asked), [read[text] for text in _texts(cell)]))
     rows = []
-    for number, cell in enumerate(asked.cells, start=1):
-        texts = _texts(cell)
-        training = [load_training(dataset, text, "train") for text in texts]
-        tests = [load_dataset("directories", dataset, text=text) for text in texts]
-        Labelling(grammar_of(training[0]), cell["approach"], cell["scheme"])
+    for number, cell in enumerate(cells, start=1):
+        training, tests = ([read[text][part] for text in _texts(cell)] for part in (0, 1))
         marks = [item.fingerprint for item in (*training, *tests)]
         name = _name(cell, asked.options, protocol, marks)
         path = out / f"{name}.json"
         if not path.is_file():
-            say(f"{number} of {len(asked.cells)}: {describe(cell)}")
-            _perform(cell, asked.options, training, tests, out / name, path, protocol, keep_models, report)
+            say(f"{number} of {len(cells)}: {describe(cell)}")
+            _perform(cell, _options(cell, asked), training, tests, out / name, path, protocol, keep_models, report)
         rows += _read(path, cell)
     return rows
+
+
+def _options(cell: Cell, asked: Grid) -> dict[str, Any]:
+    """The options of a combination: those of backbones go to transformers and weights to the hierarchical approach,
+    where the grid has any."""
+    given = dict(asked.options)
+    if cell["system"] != "transformer" and any(other["system"] == "transformer" for other in asked.cells):
+        own = inspect.signature(train).parameters
+        given = {name: value for name, value in given.items() if name in own}
+    if cell["approach"] != "hierarchical" and any(other["approach"] == "hierarchical" for other in asked.cells):
+        given.pop("weights", None)
+    return given
+
+
+def _checked(cell: Cell, options: Mapping[str, Any], read: Sequence[tuple[Any, Any]]) -> Cell:
+    """A combination with its tokens, once it is known that it can be trained and scored; raises UsageError."""
+    if not read:
+        raise UsageError('name at least one text to train on, such as text = "reference"')
+    for training, test in read:
+        if not set(training.documents).isdisjoint(test.documents):
+            raise UsageError(
+                f"{training.name} has no split into train and test, so that a grid would score the rows it was trained "
+                "on; give the entries a split, or use `histeval evaluate --leave-out book`"
+            )
+    training = read[0][0]
+    try:
+        check_combination({**options, **{key: cell[key] for key in TRAINED}, "model": cell["backbone"]}, len(read))
+    except TypeError:
+        raise UsageError("the options of the grid have a value of another kind than `histeval train` takes") from None
+    Labelling(grammar_of(training), cell["approach"], cell["scheme"])
+    sample(training, cell["rows"], cell["seed"])
+    return cell | {"tokens": cell["tokens"] or default_tokens(training)}
 
 
 def _perform(
@@ -182,7 +233,7 @@ def _perform(
 ) -> None:
     if model.exists():  # of a run that was stopped
         shutil.rmtree(model)
-    chosen = {key: cell[key] for key in ("system", "approach", "scheme", "tokens", "rows", "noise", "seed")}
+    chosen = {key: cell[key] for key in TRAINED}
     if cell["backbone"] is not None:
         chosen["model"] = cell["backbone"]
     trained = train(training, model, texts=_texts(cell), report=report, **{**options, **chosen})

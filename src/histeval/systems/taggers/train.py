@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import tempfile
 import time
@@ -19,14 +20,17 @@ from histeval.entities.spans import Entry
 from histeval.errors import ModelError, UsageError
 from histeval.systems.taggers import crf
 from histeval.systems.taggers.examples import (
+    NOISE_OF_ONE,
     Example,
     check_token_mode,
+    default_tokens,
     examples_of,
     fingerprint,
     grammar_of,
     noise_model,
     sample,
     truths,
+    unlearnable,
 )
 from histeval.systems.taggers.folder import TEXTS, check_free, check_grammar, pack_grammar, pack_texts, write_model
 from histeval.systems.taggers.labels import Labelling, Tags
@@ -40,7 +44,6 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "transformer": ("transformer",),
 }
 """Taggers by name and the fits each consists of."""
-TOKENS = "published"
 
 Report = Callable[[str], None]
 
@@ -87,7 +90,7 @@ def train(
     system: str | None = None,
     approach: str = "joint",
     scheme: str = "IO",
-    tokens: str = TOKENS,
+    tokens: str | None = None,
     texts: Sequence[str] = (),
     rows: int | None = None,
     noise: float | None = None,
@@ -103,11 +106,12 @@ def train(
     """Train a tagger and write its model folder `out`, which must not exist.
 
     `datasets` are readings of the same rows: all are trained on, and one model serves them all. `rows` takes a sample
-    in proportion to books. `noise` adds `noise_copies` copies of the first reading with OCR noise of that strength,
-    learnt from the others; None means 1 where there are several readings to learn it from (none for `transformer`).
-    `weights` are those of the hierarchical loss, one for each step from the root of the class tree to the label,
-    outermost first. `members` is how many feature CRFs are fitted and averaged (None: `crf.MEMBERS`). `backbone` are
-    options of `transformer.fit_columns` (model, batch, ...).
+    in proportion to books. `tokens` are published or plain; None means those of `default_tokens`. `noise` adds
+    `noise_copies` copies of the first reading with OCR noise of that strength, learnt from the others; None means 1
+    where there are several readings to learn it from (none for `transformer`). `weights` are those of the hierarchical
+    loss, one for each step from the root of the class tree to the label, outermost first. `members` is how many feature
+    CRFs are fitted and averaged (None: `crf.MEMBERS`). `backbone` are options of `transformer.fit_columns` (model,
+    batch, ...).
 
     The result depends on the seed, the data and the versions of the libraries alone. Raises UsageError for options
     that cannot be, an empty training set or one without entities; MissingExtraError; OutputError.
@@ -115,14 +119,16 @@ def train(
     begin = time.monotonic()
     system = system or default_system()
     if noise is None:
-        noise = 1.0 if system != "transformer" and len(datasets) > 1 else 0.0
+        noise = default_noise(system, len(datasets))
     check_options(system, approach, weights, noise, noise_copies, workers, epochs, backbone, members)
     if "crf" in SYSTEMS[system]:
         members = members or crf.MEMBERS
-    check_token_mode(tokens)
+    if tokens is not None:
+        check_token_mode(tokens)
     check_free(Path(out))
     if not datasets:
         raise UsageError("there is no dataset to train on")
+    tokens = tokens or default_tokens(datasets[0])
     labelling = Labelling(grammar_of(datasets[0]), approach, scheme)
     for other in datasets[1:]:
         try:
@@ -134,7 +140,11 @@ def train(
     examples = examples_of(entries, tokens, scheme, labelling.grammar)
     columns = encode(labelling, examples)
     label_sets = [used_labels(labelling, number, column) for number, column in enumerate(columns)]
-    check_learnable(examples, label_sets)
+    readings = [truth for item in datasets for truth in truths(item, (key for key in ids if key in item.documents))]
+    lost = unlearnable(readings, tokens, scheme, labelling.grammar)
+    check_learnable(examples, label_sets, lost)
+    if lost:
+        notes.append(f"{lost}, so the model cannot say them exactly")
     seen = {kind for column in label_sets for label in labelling.kinds(column) for kind in label.split("+")}
     wanted = labelling.grammar.flat_types if approach == "flat" else labelling.grammar.types
     unseen = [kind for kind in wanted if kind not in seen]
@@ -193,13 +203,31 @@ def train(
             workers,
             report,
         )
-    files[TEXTS] = pack_texts(
-        truth.text for item in datasets for truth in truths(item, (key for key in ids if key in item.documents))
-    )
+    files[TEXTS] = pack_texts(truth.text for truth in readings)
     record["seconds"] = round(time.monotonic() - begin, 1)
     record["notes"] = notes
     write_model(Path(out), record, files)
     return Trained(Path(out), record, time.monotonic() - begin, tuple(notes))
+
+
+def default_noise(system: str, readings: int) -> float:
+    """The strength of the noisy copies where none is asked for: 1 where there are readings to learn noise from."""
+    return 1.0 if system != "transformer" and readings > 1 else 0.0
+
+
+def check_combination(options: Mapping[str, Any], readings: int) -> None:
+    """Raise what `train` would raise for its options before it reads its `readings`."""
+    own = inspect.signature(train).parameters
+    given = {name: item.default for name, item in own.items() if item.default is not item.empty} | dict(options)
+    system = given["system"] or default_system()
+    noise = default_noise(system, readings) if given["noise"] is None else given["noise"]
+    backbone = {name: value for name, value in options.items() if name not in own and value is not None}
+    check_options(
+        system, given["approach"], given["weights"], noise, given["noise_copies"], given["workers"], given["epochs"],
+        backbone, given["members"],
+    )  # fmt: skip
+    if noise and readings < 2:
+        raise UsageError(NOISE_OF_ONE)
 
 
 def check_options(
@@ -238,7 +266,11 @@ def check_options(
         raise UsageError("members is a whole number from 1 upwards")
     if members is not None and "crf" not in SYSTEMS[system]:
         raise UsageError(f"members are feature CRFs, which {system} has not; choose --system crf or crf+bilstm")
-    if backbone and system != "transformer":
+    if system == "transformer":
+        from histeval.systems.taggers.transformer import Options
+
+        Options.of(backbone)
+    elif backbone:
         raise UsageError(f"{', '.join(sorted(backbone))} belong to --system transformer")
 
 
@@ -273,14 +305,16 @@ def used_labels(labelling: Labelling, number: int, column: Sequence[Tags]) -> Ta
     return known + sorted(found.difference(known))
 
 
-def check_learnable(examples: Sequence[Example], label_sets: Sequence[Tags]) -> None:
-    """Raise UsageError where there is nothing to learn from."""
+def check_learnable(examples: Sequence[Example], label_sets: Sequence[Tags], lost: str = "") -> None:
+    """Raise UsageError where there is nothing to learn from; `lost` is what tokens and tags cannot say."""
     if not examples:
         raise UsageError("the training set is empty: no entry has a token; give entries with text")
     if all(len(labels) < 2 for labels in label_sets):
+        label = label_sets[0][0]
+        outside = not set(label) - set("O+")
+        advice = "annotate some entities" if outside else "add entries with text outside of it, or with other entities"
         raise UsageError(
-            f"every token of the training set has the label {label_sets[0][0]}, so there is nothing to learn; "
-            "annotate some entities"
+            f"every token of the training set has the label {label}, so there is nothing to learn; {lost or advice}"
         )
 
 

@@ -62,7 +62,16 @@ class Options:
         known = {item.name for item in fields(cls)}
         if set(options) - known:
             raise UsageError(f"a transformer has no option {', '.join(sorted(set(options) - known))}")
+        for item in fields(cls):
+            value, kind = options.get(item.name, item.default), type(item.default)
+            fits = isinstance(value, (int, float) if kind is float else kind)
+            fits = fits and (kind is bool or not isinstance(value, bool))
+            if item.name != "checkpoint" and not fits:
+                words = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[kind]
+                raise UsageError(f"{item.name} is {words}, not {value!r}")
         made = cls(**options)
+        if made.checkpoint is not None and not isinstance(made.checkpoint, (str, Path)):
+            raise UsageError(f"checkpoint names a folder; {made.checkpoint!r} is none")
         if not made.model:
             raise UsageError("name the backbone, such as --backbone almanach/camembert-base or a folder")
         if min(made.batch, made.accumulate, made.steps, made.evaluate_every, made.patience) < 1:
@@ -135,8 +144,13 @@ class Fitting:
             raise UsageError(
                 f"the class tree has {len(groups) + 1} steps from its root to a label; give as many weights"
             )
-        cuda = torch.cuda.is_available()
-        self.device = torch.device(("cuda" if cuda else "cpu") if options.device == "auto" else options.device)
+        automatic = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            self.device = torch.device(automatic if options.device == "auto" else options.device)
+            torch.zeros(1, device=self.device)
+        except (RuntimeError, AssertionError, NotImplementedError) as fault:
+            reason = " ".join(str(fault).split())[:120]
+            raise UsageError(f"there is no device {options.device!r} here: {reason}") from None
         self.groups = [torch.tensor(group, device=self.device) for group in groups]
         self.notes: list[str] = []
         self.facts: dict[str, Any] = {}
