@@ -202,7 +202,7 @@ def test_what_is_said_of_a_damaged_overview_helps(letters: Make, tmp_path: Path)
     """What the message advises can be done, and works."""
     site = letters(tmp_path / "site")
     (site.out / "manifest.json").write_text("{", encoding="utf-8")
-    with pytest.raises(UsageError, match="name another folder with --out, or remove .*site and what is in it"):
+    with pytest.raises(UsageError, match=r"name another folder with --out, or remove .*site and what is in it"):
         letters(site.out)
     assert letters(tmp_path / "another").built.index.is_file()
     shutil.rmtree(site.out)

@@ -241,7 +241,7 @@ def _why(name: str, collected: Collected, ways: Ways, doubted: int) -> list[Crum
     """Further ways from the answer to its reasons."""
     return [
         Crumb("Which documents are hard", "documents.html"),
-        Crumb(f"{counted(doubted, 'doubt')} about the ground truth", "doubts.html"),
+        Crumb(f"{counted(doubted, 'doubt') if doubted else 'No doubts'} about the ground truth", "doubts.html"),
     ]
 
 
@@ -252,7 +252,7 @@ def _front(site: Site, found: Sequence[tuple[Place, Collected]], title: str) -> 
         main = collected.main
         hrefs = {run.key: f"{place.folder}runs/{run.slug}.html" for run in collected.runs}
         verdict = board_pages.verdict(collected, main, hrefs) if main else None
-        documents = counted(len(collected.dataset.documents), "document")
+        documents = counted(main.first.documents if main else len(collected.dataset.documents), "document")
         shown.append(
             {
                 "href": f"{place.folder}index.html",

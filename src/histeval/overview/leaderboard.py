@@ -303,10 +303,16 @@ def facts_of(collected: Collected) -> list[tuple[str, str]]:
     """What is known of the dataset, as terms and descriptions."""
     dataset = collected.dataset
     description = dataset.description
-    units = len({document.unit for document in dataset.documents.values()})
+    if collected.main:  # what the numbers are of: with --where it is a part of the dataset
+        score = collected.main.first
+        count, units, unit = score.documents, score.units, score.signature.unit
+    else:
+        documents = dataset.documents.values()
+        count, units, unit = len(documents), len({document.unit for document in documents}), description.unit
+    part = "" if count == len(dataset.documents) else f" of {len(dataset.documents)}"
     found: list[tuple[str, Any]] = [
         ("Task", collected.task.title),
-        ("Documents", f"{len(dataset.documents)} in {units} sampling units ({description.unit})"),
+        ("Documents", f"{count}{part} in {counted(units, 'sampling unit')} ({unit})"),
         ("Language", ", ".join(description.languages)),
         ("Period", description.period),
         ("Truth public since", description.published),

@@ -81,4 +81,8 @@ def _fact(answers: AnswerSet, name: str) -> str:
 def _short(key: str) -> str:
     """A run's own name without the folders of this machine: a path's last part, a run_id as it is."""
     place = Path(key)
-    return (place.stem if place.suffix == ".jsonl" else place.name) if place.exists() else key
+    try:
+        there = place.exists()
+    except (OSError, ValueError):  # longer than any path, or with a sign that none may have
+        return key
+    return (place.stem if place.suffix == ".jsonl" else place.name) if there else key

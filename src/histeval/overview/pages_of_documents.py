@@ -178,7 +178,8 @@ def _list(site: Site, place: Place, collected: Collected, ways: Ways) -> None:
         "Documents",
         ("Document", "#Place", "#Mean", "#Worst system", "#Best system", "#Systems", "#Failed", *titles),
         rows,
-        f"{counted(len(rows), 'document')}, the hardest first: mean over the systems of the leaderboard ({most}), "
+        f"{counted(len(rows), 'document')}, the hardest first: mean over the systems "
+        f"{'of the leaderboard' if collected.main else 'that are shown apart'} ({most}), "
         f"protocol {collected.protocol}.",
     )
     left = len(collected.dataset.documents) - len(ways.documents)
