@@ -118,6 +118,10 @@ REFUSED: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "the task left out": (words("score", *SCORE[2:]), "The task comes first: histeval score letters|"),
     "the task left out of a comparison": (words("compare", SCORE[2], SCORE[3]), "The task comes first"),
     "no answers after the equals sign": (words("overview", f"{SCORE[2]}="), "after the equals sign"),
+    "the text of no directory": (
+        words("overview", f"{SCORE[2]}={SCORE[3]}", "--text", "ocr"),
+        "--text belongs to the task directories",
+    ),
     "a rule twice": (words(*SCORE, "--set", "dates=text", "--set", "dates=value"), "names 'dates' twice"),
     "no such attribute": (words(*SCORE, "--where", "ink=red"), "no attribute 'ink'"),
     "nothing selected": (words(*SCORE, "--where", "signed=perhaps"), "nothing to score"),

@@ -41,14 +41,20 @@ def overview(
         What the first page is called where several datasets are given.
     """
     from histeval.cli import show
+    from histeval.errors import UsageError
     from histeval.overview.build import overview as build
+    from histeval.overview.page import counted
 
     chosen = options.selection
     inputs = [_input(words, chosen, options.text, options.split) for words in datasets]
+    given = next((name for name in ("text", "split") if getattr(options, name) is not None), None)
+    if given and all(one.task.name != "directories" for one in inputs):
+        raise UsageError(f"--{given} belongs to the task directories, and no dataset here is of it")
     with show.progress("overview") as tell:
         built = build(inputs, out, protocol=options.protocol, rules=options.rules, by=by, title=title, tell=tell)
     terminal = show.console()
-    changed = f"{len(built.written)} files written, {len(built.kept)} were up to date, {len(built.removed)} removed"
+    kept = f"{len(built.kept)} {'was' if len(built.kept) == 1 else 'were'} up to date"
+    changed = f"{counted(len(built.written), 'file')} written, {kept}, {len(built.removed)} removed"
     terminal.print(f"{show.plain(str(built.index))}: {changed}", soft_wrap=True)
     terminal.print(f"next: [bold]histeval view {show.plain(str(out))}[/], or open it in a browser", soft_wrap=True)
 
