@@ -35,6 +35,7 @@ from histeval.systems.taggers.examples import by_attribute, sample, tokens_of
 from histeval.systems.taggers.features import crf_features, network_features
 from histeval.systems.taggers.folder import FORMAT, checksum, pack_arrays, unpack_arrays
 from histeval.systems.taggers.labels import Labelling, without_prefixes
+from histeval.systems.taggers.transformer import Options
 from histeval.systems.taggers.worker import FAILED, SAID
 from histeval.systems.taggers.worker import _fault as fault_of_fit
 from histeval.tasks import get_task
@@ -310,6 +311,27 @@ def test_wrong_training_is_one_sentence(kind: str, tmp_path: Path) -> None:
     assert words in str(fault.value)
     assert "\n" not in str(fault.value)
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("steps", ("abc", 1.5, True, None)),
+        ("learning_rate", ("x", False)),
+        ("mixed_precision", (1, "yes")),
+        ("device", (3,)),
+        ("checkpoint", (5, 2.5)),
+        ("held_out", (True, "all", 1, -0.1)),
+        ("model", (4, "")),
+        ("batchs", (1,)),
+    ],
+)
+def test_options_of_a_backbone_have_their_kind(name: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        with pytest.raises(UsageError) as fault:
+            Options.of({"model": "x", name: value})
+        assert "\n" not in str(fault.value)
+    assert Options.of({"model": "x", "learning_rate": 1, "checkpoint": "here"}).learning_rate == 1
 
 
 def test_an_existing_folder_is_kept(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from histeval.entities.tokens import plain_tokens
 from histeval.errors import ModelError, UsageError
 from histeval.runs.library import score
 from histeval.systems.taggers import load_tagger, train
+from histeval.systems.taggers.backbone import best_labels, open_backbone
 from histeval.systems.taggers.hierarchy import hierarchical_loss
 from systems.tagger_data import dataset, of_entries, tiny_backbone
 
@@ -200,3 +201,33 @@ def test_a_damaged_backbone_is_refused(backbone: Path, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(ModelError, match="incomplete"):
         load_tagger(tmp_path / "model")
+
+
+def test_a_tokenizer_that_cuts_and_fills_up_is_kept_from_it(backbone: Path, tmp_path: Path) -> None:
+    """Tokenizers for sentences come with a length to cut to and to fill up to; the backbone itself reads more."""
+    import json
+    import shutil
+
+    folder = Path(shutil.copytree(backbone, tmp_path / "backbone"))
+    record = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    record["truncation"] = {"direction": "Right", "max_length": 8, "strategy": "LongestFirst", "stride": 0}
+    record["padding"] = {
+        "strategy": {"Fixed": 8}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0, "pad_type_id": 0,
+        "pad_token": "[PAD]",
+    }  # fmt: skip
+    (folder / "tokenizer.json").write_text(json.dumps(record), encoding="utf-8")
+    words = ["Arnoux", ",", "5"]
+    plain, cutting = (open_backbone(str(place), ["O", "I-PER"]).encode(words) for place in (backbone, folder))
+    assert plain == cutting
+    assert len(plain[0]) == 2 + sum(map(len, words))
+
+
+@pytest.mark.parametrize(("labels", "outside"), [(["I-PER", "I-ACT"], "O"), (["I-PER+O", "I-ACT+O"], "O+O")])
+def test_what_cannot_be_read_is_outside_also_where_training_never_had_it(
+    labels: list[str], outside: str, backbone: Path
+) -> None:
+    opened = open_backbone(str(backbone), labels)
+    row = opened.encode(["Arnoux"] * 40)
+    (tags,) = best_labels(opened.model.eval(), opened, [row], "cpu", labels)
+    assert tags[-1] == outside
+    assert tags[0] in labels

@@ -75,6 +75,9 @@ def open_backbone(name: str, labels: Sequence[str]) -> Backbone:
             use_safetensors=True,
         )
         core = tokenizer.backend_tokenizer
+        # What a folder says of cutting and filling up texts is not wanted: both are done here, and counted.
+        core.no_truncation()
+        core.no_padding()
     except (OSError, ValueError, KeyError, AttributeError, ImportError, RuntimeError) as fault:
         reason = " ".join(str(fault).split())[:300]
         raise UsageError(f"the backbone {name} cannot be opened: {reason}") from None
@@ -109,16 +112,17 @@ def first_subword_scores(model: Any, backbone: Backbone, rows: Sequence[Any], de
 
 
 def best_labels(model: Any, backbone: Backbone, rows: Sequence[Any], device: Any, labels: Sequence[str]) -> list[Tags]:
-    """The best label of each token; the first label of the set, the outside one, where it cannot be read."""
+    """The best label of each token; the outside one, also where training never had it, where a token cannot be read."""
     torch = torch_library()
     with torch.no_grad():
         best = first_subword_scores(model, backbone, rows, device).argmax(dim=1).tolist()
+    outside = "+".join("O" for _ in labels[0].split("+"))
     found, place = [], 0
     for _, firsts in rows:
         tags = []
         for first in firsts:
             if first < 0:
-                tags.append(labels[0])
+                tags.append(outside)
             else:
                 tags.append(labels[best[place]])
                 place += 1
