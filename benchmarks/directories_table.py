@@ -5,7 +5,8 @@
 Trains on the 6084 published training rows, both texts together, and tags the 1685 test rows once. One `crf+bilstm` fit
 gives three systems, since its two parts know nothing of each other. What stands beside the published means of five
 runs is trained five times as well, with seeds 1 to 5, and scored as five repeats of one run. Answers are kept in DIR,
-so that a stopped run goes on where it was; `--score` scores what is there and writes the table.
+so that a stopped run goes on where it was; `--score` scores what is there and writes the table. Rows of the table
+whose answers are not there stay as they stand, after the others.
 """
 
 from __future__ import annotations
@@ -118,8 +119,30 @@ def scored(path: Path, cache: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """The table as Markdown."""
+KEYS = ("system", "approach", "scheme", "tokens", "seeds")
+
+
+def standing(text: str) -> tuple[dict[str, dict[tuple[str, ...], str]], set[str]]:
+    """Our rows of a table as it stands, by its parts and by what names a row; and its signatures."""
+    parts: dict[str, dict[tuple[str, ...], str]] = {}
+    signatures = set()
+    part = ""
+    for line in text.splitlines():
+        cells = tuple(cell.strip() for cell in line.strip("|").split("|"))
+        if line.startswith("## "):
+            part = line.removeprefix("## ")
+        elif line.startswith("- `"):
+            signatures.add(line[3:-1])
+        elif cells[: len(KEYS)] == KEYS:
+            parts[part] = {}
+        elif part in parts and line.startswith("| ") and not line.startswith("| *"):
+            parts[part][cells[: len(KEYS)]] = line
+    return parts, signatures
+
+
+def table(rows: list[dict[str, Any]], former: str = "") -> str:
+    """The table as Markdown, with the rows of the `former` table that are not made anew."""
+    kept, signatures = standing(former)
     lines = [
         "# Nested entities in trade directories: our taggers beside the published systems",
         "",
@@ -128,13 +151,18 @@ def table(rows: list[dict[str, Any]]) -> str:
         "chosen on the test rows (see directories_selection.md). Published: means of five runs. Where ours are five",
         "(seeds 1 to 5), mean and, after a sign of plus or minus, standard deviation between them are shown; elsewhere",
         "the one of seed 1.",
+        "The joint IO rows with published tokens and five seeds are of the last evaluation (two feature CRFs, trained",
+        "with dropped features). *former CRF* are those of the evaluation before it, with one CRF that saw every",
+        "feature; so is what crf and crf+bilstm show in every other row.",
         NOTE,
         "A flat tagger has the column Flat alone. *published tokens* end at the tags of the truth, as in the published",
         "benchmark; *plain tokens* see the text alone, and are read at the first characters of the published ones.",
     ]
     for text in TEXTS:
         for title, columns in (("levels", LEVELS), ("types", TYPES)):
-            shown = [c for c in columns if c != "TITRE" or any("TITRE" in row["cells"] for row in rows)]
+            there = kept.get(f"{text}, {title}", {})
+            flat = any("TITRE" in row["cells"] for row in rows) or any(key[1] == "flat" for key in there)
+            shown = [c for c in columns if c != "TITRE" or flat]
             lines += [
                 "",
                 f"## {text}, {title}",
@@ -142,17 +170,19 @@ def table(rows: list[dict[str, Any]]) -> str:
                 f"| system | approach | scheme | tokens | seeds | {' | '.join(shown)} |",
             ]
             lines.append("|---" * (5 + len(shown)) + "|")
+            ours = {}
             for row in rows:
                 if row["text"] == text:
                     cells = [_cell(row["cells"].get(column)) for column in shown]
-                    first = [str(row[key]) for key in ("system", "approach", "scheme", "tokens", "seeds")]
-                    lines.append(f"| {' | '.join([*first, *cells])} |")
+                    key = tuple(str(row[name]) for name in KEYS)
+                    ours[key] = f"| {' | '.join([*key, *cells])} |"
+            lines += (ours | {key: line for key, line in there.items() if key not in ours}).values()
             for (name, approach, backbone, scheme), figures in published_figures().items():
                 if name == text:
                     cells = [f"{figures[c]:.2f}" if c in figures else "" for c in shown]
                     lines.append(f"| *{backbone}* | {approach} | {scheme} | published | 5 | {' | '.join(cells)} |")
-    signatures = sorted({row["signature"] for row in rows})
-    lines += ["", "Signatures:", ""] + [f"- `{signature}`" for signature in signatures]
+    signatures |= {row["signature"] for row in rows}
+    lines += ["", "Signatures:", ""] + [f"- `{signature}`" for signature in sorted(signatures)]
     return "\n".join(lines) + "\n"
 
 
@@ -172,7 +202,8 @@ def main() -> None:
     words.add_argument("--score", action="store_true")
     options = words.parse_args()
     if options.score:
-        TABLE.write_text(table(scored(options.dataset, options.cache)), encoding="utf-8")
+        former = TABLE.read_text(encoding="utf-8") if TABLE.is_file() else ""
+        TABLE.write_text(table(scored(options.dataset, options.cache), former), encoding="utf-8")
     else:
         predict(options.dataset, options.cache, options.only)
 

@@ -84,10 +84,11 @@ class FeatureCrf:
 
     def emissions(self, rows: Sequence[Sequence[str]]) -> Scores:
         """Log potentials of the tokens of one text, shape (tokens, labels), scaled, up to a constant a token."""
-        sets = [[features] for features in rows]
+        sequence = library().ItemSequence  # made once for all members, since making them takes longest
+        tokens = [sequence([features]) for features in rows]
         total = np.zeros((len(rows), len(self.labels)))
         for member in self._members:
-            total += member.potentials(sets)
+            total += member.potentials(tokens)
         return total * self._scale
 
 
@@ -118,15 +119,15 @@ class _Member:
                 moves[first, second] = np.log(max(share, _FLOOR))
         return moves
 
-    def potentials(self, sets: Sequence[Sequence[Sequence[str]]]) -> Scores:
-        """Log potentials of tokens, each a sequence of its own, shape (tokens, labels), up to a constant a token.
+    def potentials(self, tokens: Sequence[Any]) -> Scores:
+        """Log potentials of tokens, each an item sequence of its own, shape (tokens, labels), up to a constant each.
 
         crfsuite gives no potentials, but the marginals of a sequence of one token are their softmax.
         """
-        scores = np.full((len(sets), self._count), _FLOOR)
+        scores = np.full((len(tokens), self._count), _FLOOR)
         tagger = self._tagger
-        for place, features in enumerate(sets):
-            tagger.set(features)
+        for place, token in enumerate(tokens):
+            tagger.set(token)
             for number, label in self._known:
                 scores[place, number] = tagger.marginal(label, 0)
         result: Scores = np.log(np.maximum(scores, _FLOOR))
