@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from histeval.cli.app import run
 from samples import write_answers, write_letters
 
 SLOW = """
@@ -36,7 +37,30 @@ def test_ctrl_c_at_work_is_one_sentence(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert said == "histeval: stopped; the same command goes on where it was\n"
+    assert said == "histeval: stopped; the same command begins anew\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "ahead"),
+    [
+        ("run letters data --system x/y", "goes on where it was"),
+        ("get letters", "goes on where it was"),
+        ("overview data", "goes on where it was"),
+        ("train directories data --grid grid.toml --out grid", "goes on where it was"),
+        ("train directories data --out model", "begins anew"),
+        ("score letters data a.jsonl", "begins anew"),
+        ("compare letters data a.jsonl b.jsonl", "begins anew"),
+    ],
+)
+def test_what_the_same_command_does_again_is_said_truly(
+    line: str, ahead: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("histeval.cli.app.build", stopped)
+    assert run(line.split()) == 130
+    assert capsys.readouterr().err == f"histeval: stopped; the same command {ahead}\n"
 
 
 @pytest.mark.parametrize("moment", [0.08, 0.14, 0.2, 0.3])

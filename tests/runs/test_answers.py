@@ -166,6 +166,18 @@ def test_a_torn_last_line_of_a_run_is_said(torn: str, dataset: Dataset, tmp_path
     assert any("torn off and is left out" in note for note in run.notes) == bool(torn)
 
 
+def test_what_a_run_noted_is_said_with_its_scores(dataset: Dataset, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "answers.jsonl").write_text('{"document": "letter01", "text": "{}"}\n', encoding="utf-8")
+    facts = {"task": "letters", "system": "a/b", "notes": ["asked without temperature", 7, None]}
+    (folder / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    assert open_answers(folder, dataset)[0].notes == ("asked without temperature",)
+    assert "asked without temperature" in score("letters", dataset, folder).notes
+    (folder / "run.json").write_text(json.dumps({**facts, "notes": "no list"}), encoding="utf-8")
+    assert open_answers(folder, dataset)[0].notes == ()
+
+
 def test_an_error_beside_an_answer_counts_and_is_said(dataset: Dataset, tmp_path: Path) -> None:
     both = [
         {"document": "letter01", "error": "cut_off", "text": "{"},

@@ -36,6 +36,9 @@ COMMANDS = {
 TASK_FIRST = ("score", "compare", "run", "import", "export", "train", "evaluate", "init")
 """The commands whose first word is the task."""
 
+RESUMES = ("get", "run", "overview", "demo")
+"""The commands that keep what was done when they are stopped; a grid of taggers does, too."""
+
 
 def build() -> App:
     """The command line as a cyclopts app."""
@@ -79,7 +82,8 @@ def run(words: Sequence[str]) -> int:
             raise
         return _refuse(f"{INTERNAL}: {type(fault).__name__}: {fault}. With HISTEVAL_TRACEBACK=1 it says where")
     except KeyboardInterrupt:
-        print("histeval: stopped; the same command goes on where it was", file=sys.stderr)
+        ahead = "goes on where it was" if words and (words[0] in RESUMES or "--grid" in words) else "begins anew"
+        print(f"histeval: stopped; the same command {ahead}", file=sys.stderr)
         return 130
 
 

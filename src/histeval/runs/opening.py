@@ -69,12 +69,14 @@ def _run_folder(place: Path) -> AnswerSet:
     facts = read_run(place) if (place / "run.json").is_file() else {}
     answers = {(answer.document, answer.repeat): answer for answer in read_answers(place)}
     subset = facts.get("documents")
+    said = facts.get("notes")
+    notes = [note for note in said if isinstance(note, str)] if isinstance(said, list) else []
     return AnswerSet(
         str(place),
         answers,
         subset=tuple(map(str, subset)) if isinstance(subset, list) else None,
         facts=facts,
-        notes=(TORN,) if _is_torn(place / "answers.jsonl") else (),
+        notes=(*notes, *([TORN] if _is_torn(place / "answers.jsonl") else [])),
     )
 
 
