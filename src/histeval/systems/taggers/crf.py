@@ -125,10 +125,13 @@ class _Member:
         crfsuite gives no potentials, but the marginals of a sequence of one token are their softmax.
         """
         scores = np.full((len(tokens), self._count), _FLOOR)
-        tagger = self._tagger
-        for place, token in enumerate(tokens):
-            tagger.set(token)
-            for number, label in self._known:
-                scores[place, number] = tagger.marginal(label, 0)
+        take, marginal = self._tagger.set, self._tagger.marginal
+        labels = [label for _, label in self._known]
+        shares = []
+        for token in tokens:
+            take(token)
+            shares.append([marginal(label, 0) for label in labels])
+        if shares and labels:
+            scores[:, [number for number, _ in self._known]] = shares
         result: Scores = np.log(np.maximum(scores, _FLOOR))
         return result

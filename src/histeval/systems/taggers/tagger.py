@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
+
+import numpy as np
 
 from histeval.entities.grammar import Grammar
 from histeval.entities.spans import Entry
@@ -13,7 +16,7 @@ from histeval.entities.tags import entry_from_tags
 from histeval.entities.tokens import Token
 from histeval.errors import ModelError, UsageError
 from histeval.systems.taggers import crf, network
-from histeval.systems.taggers.decode import Chain, viterbi
+from histeval.systems.taggers.decode import Chain, Scores, viterbi
 from histeval.systems.taggers.examples import TOKEN_MODES, Tokens, tokens_of
 from histeval.systems.taggers.features import crf_features, network_features
 from histeval.systems.taggers.folder import (
@@ -78,15 +81,19 @@ class ChainColumn:
 
     def predict(self, texts: Sequence[Tokens]) -> list[Tags]:
         """Labels of each text, one a token."""
-        scores = None
+        if not texts:
+            return []
+        parts: list[Sequence[Scores]] = []
         if self._network is not None:
-            scores = self._network.emissions([network_features(text.words, text.breaks) for text in texts])
+            parts.append(self._network.emissions([network_features(text.words, text.breaks) for text in texts]))
+        if self._crf is not None:
+            # The CRF scores each token by itself, so that those of all texts are scored in one call.
+            rows = [row for text in texts for row in crf_features(text.words, text.breaks, self._lexicon)]
+            ends = list(accumulate(len(text.words) for text in texts))
+            parts.append(np.split(self._crf.emissions(rows), ends[:-1]))
         found = []
-        for place, text in enumerate(texts):
-            parts = [] if scores is None else [scores[place]]
-            if self._crf is not None:
-                parts.append(self._crf.emissions(crf_features(text.words, text.breaks, self._lexicon)))
-            best = viterbi(sum(parts[1:], start=parts[0]) * self._share, self._chain)
+        for scores in zip(*parts, strict=True):
+            best = viterbi(sum(scores[1:], start=scores[0]) * self._share, self._chain)
             found.append([self._labels[number] for number in best])
         return found
 
