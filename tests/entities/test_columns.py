@@ -64,6 +64,29 @@ def test_what_is_no_column_of_labels_is_refused_in_one_sentence(tmp_path: Path) 
         assert "\n" not in str(caught.value)
 
 
+def test_a_file_that_was_cut_off_is_refused_wherever_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "tags.parquet"
+    pl.DataFrame({"gold": [["B-PER", "O"]] * 50}).write_parquet(file)
+    whole = file.read_bytes()
+    for size in range(0, len(whole), 7):
+        file.write_bytes(whole[:size])
+        with pytest.raises(UsageError, match="cannot be read as Parquet") as caught:
+            encode_parquet(file, "gold")
+        assert "\n" not in str(caught.value)
+
+
+def test_where_polars_panics_it_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it raises on some damaged files is no Exception."""
+
+    def panics(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("called `unwrap()`\non a damaged page")
+
+    monkeypatch.setattr(pl, "read_parquet", panics)
+    with pytest.raises(UsageError, match="cannot be read as Parquet") as caught:
+        encode_parquet(tmp_path / "tags.parquet", "gold")
+    assert "\n" not in str(caught.value)
+
+
 @settings(max_examples=examples(100), deadline=None)
 @given(st.data(), st.booleans())
 def test_two_threads_find_what_one_finds(data: st.DataObject, strict: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from histeval.entities.chunks import Encoded
-from histeval.errors import UsageError
+from histeval.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from polars import Series
@@ -63,8 +63,9 @@ def encode_parquet(file: Path | str, *columns: str) -> list[Encoded]:
             table = pl.read_parquet(file, columns=[column])
         except pl.exceptions.ColumnNotFoundError:
             raise UsageError(f"{file} has no column {column!r}") from None
-        except (OSError, pl.exceptions.PolarsError) as fault:
-            raise UsageError(f"{file} cannot be read as Parquet: {str(fault).splitlines()[0]:.200}") from fault
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
+            # A damaged file makes polars panic, which is no Exception.
+            raise UsageError(f"{file} cannot be read as Parquet: {printable(str(fault), 200)}") from None
         return encode_column(table[column])
 
     with ThreadPoolExecutor(max(1, len(columns))) as threads:
